@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From words to something that runs: expressions, conditions, log formats, rules. Everything is
+// checked here, once; running them (run.h) neither allocates from the heap nor fails but by "no match".
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shared/expr/sample.h"
+#include "shared/table/defs.h"
+#include "shared/table/words.h"
+
+namespace penstock {
+
+struct Config;
+struct Proxy;
+class PatternSet; // shared/expr/pattern.h
+
+struct ConverterStep {
+  const ConverterDef *def = nullptr;
+  Args args;
+};
+
+/// fetch(args),converter(args),… with its casts checked.
+struct Expr {
+  const FetchDef *fetch = nullptr;
+  Args args;
+  std::vector<ConverterStep> converters;
+  Type out = Type::Any;
+  u32 needs = 0;
+  std::string text; // as written
+};
+
+/// One `acl` line, or one anonymous ACL { … }.
+struct AclTest {
+  Expr expr;
+  u8 match = 0;             // MatchMethod of pattern.h
+  std::shared_ptr<PatternSet> patterns; // shared: the same file is loaded once
+  bool found_only = false;  // -m found
+};
+
+/// A named ACL: any of its lines matches.
+struct Acl {
+  std::string name;
+  std::vector<AclTest> tests;
+  u32 needs = 0;
+  Place place;
+};
+
+struct ConditionTerm {
+  const Acl *acl = nullptr;
+  bool negated = false;
+};
+
+/// if/unless: a disjunction of conjunctions. Absent: `always()`.
+struct Condition {
+  std::vector<std::vector<ConditionTerm>> any_of;
+  bool unless = false;
+  bool present = false;
+  u32 needs = 0;
+};
+
+/// A log-format string (manual 8.2.6): literals, %tags, %[expressions].
+struct LogNode {
+  enum Kind : u8 { Literal, Space, Tag, Expression, Timestamp } kind = Literal;
+  u8 flags = 0;   // LogFlags
+  Type cast = Type::Str;
+  std::string text; // Literal; for the others the name to show in encoded output
+  std::string item_name;
+  const LogTagDef *tag = nullptr;
+  std::unique_ptr<Expr> expr;
+};
+enum LogFlags : u8 { log_quoted = 1, log_mandatory_dash = 2, log_escape_sd = 4, log_hex = 8, log_json = 16, log_cbor = 32, log_bin = 64 };
+
+struct LogFormat {
+  std::vector<LogNode> nodes;
+  u8 flags = 0;   // of the whole line
+  u32 needs = 0;
+  std::string text; // as written; empty: not set
+  bool empty() const { return nodes.empty(); }
+  /// The literal when it is nothing else, so that a constant costs nothing to "evaluate".
+  std::optional<string_view> constant() const;
+};
+
+/// One rule of a rule set.
+struct Rule {
+  const ActionDef *action = nullptr;
+  std::unique_ptr<ActionData> data;
+  Condition condition;
+  Place place;
+};
+using RuleList = std::vector<std::unique_ptr<Rule>>;
+
+/// The compiler's view of a line: its words and what names may refer to. Action parsers use it.
+class Compiler {
+ public:
+  Compiler(Words &words, Config &config, Proxy *proxy, u32 available, u32 rule_set = 0)
+      : words_(words), config_(config), proxy_(proxy), available_(available), rule_set_(rule_set) {}
+
+  Words &words() { return words_; }
+  Config &config() { return config_; }
+  Proxy *proxy() { return proxy_; }         // null in global or checks
+  u32 available() const { return available_; } // Needs that hold where this runs
+  u32 rule_set() const { return rule_set_; }
+
+  /// Parses the expression at the cursor (one or more words, as the manual's sample syntax allows).
+  std::optional<Expr> expression();
+  /// Parses an expression out of a text of its own, such as the inside of %[…].
+  std::optional<Expr> expression_in(string_view text, Place at);
+  /// Compiles a log-format string.
+  std::optional<LogFormat> log_format(string_view text, Place at, u8 default_flags = 0);
+  /// `if …` / `unless …` at the cursor up to the line's end; a Condition that is not present if neither is there.
+  std::optional<Condition> condition();
+  /// The text in parentheses of an action's name, "txn.x" of "set-var(txn.x)".
+  string_view action_argument() const { return action_argument_; }
+  void set_action_argument(string_view s) { action_argument_ = s; }
+  /// Anonymous ACL { … } and named ones; used by condition().
+  bool acl_line(Acl &into);
+
+ private:
+  Words &words_;
+  Config &config_;
+  Proxy *proxy_;
+  u32 available_;
+  u32 rule_set_;
+  string_view action_argument_;
+};
+
+/// Parses a whole rule line whose cursor stands on the action's name, condition included.
+std::unique_ptr<Rule> compile_rule(Compiler &compiler);
+
+} // namespace penstock

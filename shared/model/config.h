@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The whole configuration, as the parser leaves it and all processes see it.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "shared/model/proxy.h"
+
+namespace penstock {
+
+struct User { std::string name, password; bool insecure = false; std::vector<std::string> groups; };
+struct Userlist { std::string name; Place place; std::vector<User> users; std::map<std::string, std::vector<std::string>> groups; };
+
+/// http-errors NAME: replies by status.
+struct HttpErrors { std::string name; Place place; std::map<u16, ReplyPtr> replies; };
+
+struct Tune {
+  u32 bufsize = 16384, maxrewrite = 1024, maxaccept = 4, maxpollevents = 200, http_maxhdr = 101, http_logurilen = 1024;
+  u32 http_cookielen = 63, idletimer_ms = 1000, runqueue_depth = 0, comp_maxlevel = 1;
+  u32 rcvbuf_client = 0, rcvbuf_server = 0, sndbuf_client = 0, sndbuf_server = 0, rcvbuf_frontend = 0, rcvbuf_backend = 0;
+  u32 sndbuf_frontend = 0, sndbuf_backend = 0, pipesize = 0, pool_low_fd_ratio = 20, pool_high_fd_ratio = 25;
+  u64 vars_global_max = 0, vars_proc_max = 0, vars_sess_max = 0, vars_txn_max = 0, vars_reqres_max = 0, vars_check_max = 0;
+  u32 pattern_cache = 10000, max_checks_per_thread = 0;
+  bool idle_pool_shared = true, fail_alloc = false;
+  std::map<std::string, std::string> other; // tune.* words that are accepted and have no bearing on our design
+};
+
+struct Global {
+  bool daemon = false, master_worker = false, quiet = false, strict_limits = true, zero_warning = false, set_dumpable = false;
+  u32 workers = 0;           // nbthread / workers; 0: one per usable CPU
+  std::string cpu_map_text;
+  std::vector<std::vector<u32>> cpu_map; // by worker; empty: not pinned
+  u32 maxconn = 0;           // 0: computed from the descriptor limit
+  u32 ulimit_n = 0, fd_hard_limit = 0;
+  i32 uid = 0, gid = 0;
+  std::string user, group, chroot, pidfile, node, description, localpeer, log_tag, log_send_hostname, server_state_base, server_state_file;
+  bool log_send_hostname_set = false;
+  Millis hard_stop_after = eternity, grace = 0, close_spread_time = eternity;
+  u32 spread_checks = 0, mworker_max_reloads = 50;
+  Millis max_spread_checks = 0;
+  u32 maxconnrate = 0, maxsessrate = 0, maxsslrate = 0, maxsslconn = 0, maxcomprate = 0, maxcompcpuusage = 0, maxpipes = 0;
+  std::string default_path = "current", stats_timeout_text;
+  Millis stats_timeout = 10000;
+  u32 stats_maxconn = 10;
+  std::string unix_bind_prefix;
+  u32 unix_bind_mode = 0; i32 unix_bind_uid = -1, unix_bind_gid = -1;
+  bool external_check = false, insecure_fork_wanted = false, insecure_setuid_wanted = false;
+  bool expose_experimental = false, expose_deprecated = false;
+  std::vector<std::pair<std::string, std::string>> environment; // setenv/presetenv in order, for show env
+  std::vector<LogTarget> logs;
+  std::vector<std::unique_ptr<Bind>> stats_sockets;
+  std::map<std::string, std::string> h1_case_adjust;
+  Tune tune;
+};
+
+struct Config : Pinned {
+  Config();
+  ~Config();
+  Global global;
+  std::vector<std::unique_ptr<Defaults>> defaults;
+  std::vector<std::unique_ptr<Proxy>> proxies; // in file order
+  std::vector<std::unique_ptr<Userlist>> userlists;
+  std::vector<std::unique_ptr<HttpErrors>> http_errors;
+  std::deque<std::string> file_names; // what Place::file points into
+  u32 server_count = 0;
+
+  // Names; a frontend and a backend may bear the same one.
+  std::unordered_map<string_view, Proxy *> frontends, backends;
+  Proxy *frontend(string_view name) const { auto it = frontends.find(name); return it == frontends.end() ? nullptr : it->second; }
+  Proxy *backend(string_view name) const { auto it = backends.find(name); return it == backends.end() ? nullptr : it->second; }
+  Userlist *userlist(string_view name) const;
+  /// Variables get their slots here ("txn.x" -> index); shared over the configuration. See worker/stream/vars.h.
+  std::unordered_map<std::string, u32> variables;
+  u32 variable_slot(const std::string &scoped_name);
+};
+
+} // namespace penstock
