@@ -53,6 +53,8 @@ class Endpoint {
   virtual bool send_head(const HttpMessage &head, OutgoingBody body) = 0;
   /// Takes up to all of `bytes`, gives how many. `more`: further bytes follow at once (MSG_MORE).
   virtual size_t send(string_view bytes, bool more) = 0;
+  /// Sends what send_head() and send(…, more) gathered, without waiting for more.
+  virtual void flush() = 0;
   /// The message is complete (last chunk, trailers); of bare bytes: shuts the writing side down.
   virtual bool finish(string_view trailers = {}) = 0;
   /// Nothing is waiting to be written.
