@@ -30,11 +30,25 @@ enum AdminBits : u32 {
 };
 enum class OpState : u8 { Stopped, Starting /* slow start */, Running, Stopping /* 404 from disable-on-404 */ };
 
+/// What the last health or agent check of a server found. Written by control alone; `info` may be torn
+/// while it is rewritten, which a reader of statistics can bear (it always ends in a NUL).
+struct CheckReport {
+  std::atomic<u8> status{0};       // CheckStatus (shared/model/check_status.h)
+  std::atomic<u8> running{0};      // one is under way: shown as "* L7OK"
+  std::atomic<u8> enabled{1};      // `enable|disable health|agent`
+  std::atomic<u8> reserved{0};
+  std::atomic<u16> code{0};        // layer 5-7 code; 0: none
+  std::atomic<u16> reserved2{0};
+  std::atomic<u32> duration_ms{0};
+  std::atomic<u32> health{0};      // 0 … rise+fall-1; the server is up from `rise` on
+  std::atomic<u32> failed{0};      // checks that failed while up
+  char info[72] = {};              // what it said, e.g. "Connection refused"
+};
+
 /// Everything about a server that all processes share. Writers: control (health), CLI, workers (slots).
 struct alignas(64) ServerRow {
   std::atomic<u32> admin{0};
   std::atomic<u8> op_state{static_cast<u8>(OpState::Running)};
-  std::atomic<u8> check_status{0}, agent_status{0};
   std::atomic<u8> flags{0};
   std::atomic<u32> weight{1};          // configured or set by `set weight`, 0-256
   std::atomic<u32> effective_weight{0}; // in 1/16ths, after slow start; 0 = not eligible
@@ -42,10 +56,11 @@ struct alignas(64) ServerRow {
   std::atomic<u32> served{0};          // connections that hold a slot now, over all workers
   std::atomic<u32> queued{0};
   std::atomic<i64> last_change{0};     // Tick of the last up/down
-  std::atomic<u32> check_health{0}, check_failures{0}, downs{0}, consecutive_errors{0};
+  std::atomic<u32> downs{0}, consecutive_errors{0};
   std::atomic<u64> downtime_s{0};
   std::atomic<i64> last_session{0};    // wall seconds
   std::atomic<u64> address_version{0}; // bumped when `set server addr` or DNS changed it; see server_state.h
+  CheckReport check, agent;
   u32 held[max_slots] = {};            // `served` by slot: a dead worker's share is subtracted from served
 };
 
