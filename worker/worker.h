@@ -18,6 +18,7 @@ class Stream;
 struct ListenerFd {
   u32 listener;
   int fd;
+  bool shared = false; // other workers poll the same socket (UNIX sockets, fd@)
 };
 
 /// What the master leaves behind the fork.
