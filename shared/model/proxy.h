@@ -181,10 +181,16 @@ struct ProxySettings {
   Millis clitcpka_idle = 0, clitcpka_intvl = 0, srvtcpka_idle = 0, srvtcpka_intvl = 0;
 };
 
+/// A line kept to be parsed again elsewhere.
+struct KeptLine { std::vector<Word> words; Place place; };
+
 /// A named or anonymous `defaults` section; also carries the rules that named ones may hold.
 struct Defaults : ProxySettings {
   std::string name;
   Place place;
+  std::vector<KeptLine> rules;             // lines whose rows are `replayed`
+  std::unique_ptr<struct Proxy> rehearsal; // where those lines were parsed first, for their mistakes
+  bool used = false;
 };
 
 struct Proxy : ProxySettings {

@@ -60,6 +60,7 @@ struct KeywordDef {
   Standing standing = Standing::Current;
   bool negatable = false; // `no NAME` / `default NAME` are allowed; LineContext::negated says which
   string_view modern;     // of a Legacy row: what to write instead
+  bool replayed = false;  // rules: a named defaults section keeps the line, and each proxy that inherits from it parses it anew
 };
 
 /// An option of a `bind` or `server` line.

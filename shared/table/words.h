@@ -52,6 +52,8 @@ class Words {
   Place place_of(size_t index) const;   // of word number `index`
   Place line_place() const { return line_; }
   const std::vector<Word> &all() const { return words_; }
+  /// Gives the words back to who made this object, to be reused for the next line.
+  std::vector<Word> release() { return std::move(words_); }
   /// What the line is about, for messages: the keyword as the parser matched it.
   void set_subject(string_view s) { subject_ = s; }
   string_view subject() const { return subject_; }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "shared/model/config.h"
+
+namespace penstock {
+
+Config::Config() = default;
+Config::~Config() = default;
+
+Userlist *Config::userlist(string_view name) const {
+  for (const auto &list : userlists)
+    if (list->name == name) return list.get();
+  return nullptr;
+}
+
+u32 Config::variable_slot(const std::string &scoped_name) {
+  return variables.try_emplace(scoped_name, static_cast<u32>(variables.size())).first->second;
+}
+
+} // namespace penstock
