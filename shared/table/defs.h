@@ -59,14 +59,14 @@ struct KeywordDef {
   void (*parse)(LineContext &) = nullptr; // the cursor stands after the name
   Standing standing = Standing::Current;
   bool negatable = false; // `no NAME` / `default NAME` are allowed; LineContext::negated says which
-  string_view modern;     // of a Legacy row: what to write instead
+  string_view modern = {}; // of a Legacy row: what to write instead
   bool replayed = false;  // rules: a named defaults section keeps the line, and each proxy that inherits from it parses it anew
 };
 
 /// An option of a `bind` or `server` line.
 struct OptionDef {
   string_view name;
-  string_view value; // what follows, for the documentation: "<delay>", or empty
+  string_view value = {}; // what follows, for the documentation: "<delay>", or empty
   Doc doc;
   void (*parse)(LineContext &, void *target) = nullptr; // target: Bind * or Server *
   Standing standing = Standing::Current;

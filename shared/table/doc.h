@@ -8,9 +8,9 @@
 namespace penstock {
 
 struct Doc {
-  string_view summary; // one sentence, ends in a full stop
-  string_view text;    // paragraphs separated by an empty line; may be empty where the summary says it all
-  string_view example; // configuration lines that `make check` runs through -c; may be empty for trivial rows
+  string_view summary = {}; // one sentence, ends in a full stop
+  string_view text = {};    // paragraphs separated by an empty line; may be empty where the summary says it all
+  string_view example = {}; // configuration lines that `make check` runs through -c; may be empty for trivial rows
 };
 
 } // namespace penstock
