@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shared/base/address.h"
+#include "shared/base/diagnostics.h"
 
 namespace penstock {
 
@@ -25,6 +26,8 @@ struct LogTarget {
   std::vector<std::pair<u32, u32>> sample_ranges; // 1-based, inclusive
   u32 sample_size = 0;     // 0: no sampling
   std::string profile;
+  Place place;             // of the line: copies of one line (log global, defaults) count samples together
+  u32 sink = ~0u, sampler = ~0u; // given by prepare_logging(): see worker/log/sinks.h
 };
 
 } // namespace penstock
