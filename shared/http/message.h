@@ -3,6 +3,7 @@
 // block of text (RFC 9110, sections 5 and 6). Codecs fill it, rules change it, codecs write it.
 // Everything is an offset into `text_`, so growth moves nothing that others hold but views: a view
 // that a getter returns lives until the next change of the message.
+// Names are kept in lower case, the one form that all versions can carry (`h1-case-adjust` is for peers that care).
 #pragma once
 
 #include <vector>
@@ -13,7 +14,7 @@
 namespace penstock {
 
 struct Field {
-  u32 name_at = 0;
+  u32 name_at = 0; // of Other; the text of the known names is not stored
   u32 value_at = 0;
   u32 value_len = 0;
   u16 name_len = 0;
@@ -28,10 +29,14 @@ class HttpMessage {
 
   // ------------------------------------------------------------------ filling (codecs)
   /// Takes a copy of a whole head; offsets given to the setters below then refer to it.
-  void adopt_text(string_view head);
+  void adopt_text(string_view head); // replaces the text only: clear() comes first, fields may be told before or after
   void set_request_line_at(Method m, u32 method_at, u32 method_len, u32 target_at, u32 target_len, u8 version);
   void set_status_line_at(u16 status, u32 reason_at, u32 reason_len, u8 version);
   void add_field_at(const Field &f) { fields_.push_back(f); }
+  /// To be called once after the fields of an adopted text were told.
+  void lower_names();
+  /// Line breaks inside values, with the blanks that continued them, become blanks (RFC 9112, section 5.2).
+  void unfold_values();
 
   // ------------------------------------------------------------------ start line
   bool is_request() const { return is_request_; }
@@ -51,7 +56,7 @@ class HttpMessage {
   // ------------------------------------------------------------------ fields
   size_t size() const { return fields_.size(); }
   const Field &field(size_t i) const { return fields_[i]; }
-  string_view name(const Field &f) const { return view(f.name_at, f.name_len); }
+  string_view name(const Field &f) const { return f.id == Header::Other ? view(f.name_at, f.name_len) : header_name(f.id); }
   string_view value(const Field &f) const { return view(f.value_at, f.value_len); }
   string_view name(size_t i) const { return name(fields_[i]); }
   string_view value(size_t i) const { return value(fields_[i]); }
@@ -64,7 +69,7 @@ class HttpMessage {
   /// First field's value, "" without one.
   string_view get(Header id) const;
   void add(string_view name, string_view value);
-  void add(Header id, string_view value); // canonical name
+  void add(Header id, string_view value);
   void set(string_view name, string_view value); // replaces all of that name by one at the end
   void set_value(size_t i, string_view value);
   void remove(size_t i);

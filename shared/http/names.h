@@ -22,7 +22,7 @@ enum class Header : u8 {
 };
 /// Perfect-hash look-up, case-insensitive.
 Header header_of(string_view name);
-string_view header_name(Header id); // canonical spelling
+string_view header_name(Header id); // in lower case, as we write it; "" for Other
 
 string_view reason_phrase(u16 status); // "" when unknown
 

@@ -3,6 +3,8 @@
 // bytes are there and answers what the next ones are.
 #pragma once
 
+#include <string>
+
 #include "shared/base/basic.h"
 
 namespace penstock {
@@ -25,8 +27,9 @@ class ChunkDecoder {
   Step next(string_view in);
   /// So many bytes of content were taken out of a Data step.
   void consumed(size_t data_bytes);
-  /// Trailer fields seen so far, raw lines ("name: value\r\n"), bounded by `max_trailer_bytes`.
-  string_view trailers() const;
+  /// Trailer fields seen so far, raw lines ("name: value\r\n"), bounded by `max_trailer_bytes`,
+  /// without those that have no place there.
+  string_view trailers() const { return trailers_; }
   void reset();
 
   static constexpr size_t max_trailer_bytes = 8192;
@@ -34,7 +37,13 @@ class ChunkDecoder {
 
  private:
   enum class State : u8 { Size, Data, DataEnd, Trailers, Done, Broken } state_ = State::Size;
-  u64 left_ = 0;
+  Step size_line(string_view in);
+  Step trailer_line(string_view in);
+  Step broken();
+
+  u64 left_ = 0; // of the current chunk
+  size_t trailer_bytes_ = 0;
+  std::string trailers_;
 };
 
 } // namespace penstock

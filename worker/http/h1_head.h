@@ -11,6 +11,7 @@ struct H1Limits {
   u32 max_head_bytes = 15360; // tune.bufsize - tune.maxrewrite
   u32 max_fields = 101;       // tune.http.maxhdr
   bool relaxed = false;       // option accept-unsafe-violations-in-http-request / -response
+  bool payload_with_any_method = false; // h1-accept-payload-with-any-method
 };
 
 enum class HeadStatus : u8 { NeedMore, Complete, Bad, TooLarge };
@@ -32,7 +33,7 @@ struct HeadResult {
   u32 consumed = 0;       // bytes of the head, including the empty line and skipped leading CRLF
   u32 error_at = 0;       // of Bad: offset of the offending byte, for `show errors`
   const char *error = ""; // of Bad: what is wrong
-  u16 refuse_with = 400;  // of Bad: 400, 414, 431, 501, 505
+  u16 refuse_with = 400;  // of Bad and TooLarge: 400, 413, 414, 422, 431, 505; of responses 502
 };
 
 /// Parses as much as is there. `scanned` remembers how far a previous call got, so that bytes that
