@@ -9,21 +9,16 @@
 #include <optional>
 
 #include "master/config/reader.h"
+#include "shared/base/build_info.h"
+#include "shared/base/switches.h"
 #include "shared/base/text.h"
 #include "shared/table/words.h"
 
 namespace penstock {
 
-RuntimeSwitches &runtime_switches() {
-  static RuntimeSwitches switches;
-  return switches;
-}
-
 // -------------------------------------------------------------------------------------------- versions
 
 namespace {
-
-constexpr string_view features[] = {"ACCEPT4", "BACKTRACE", "CRYPT_H", "EPOLL", "GETADDRINFO", "LINUX_SPLICE", "MASTER", "PCRE2", "PCRE2_JIT", "POLL", "PRCTL", "SYSTEMD", "THREAD", "TPROXY"};
 
 /// major.minor.patch[letter]; development versions sort before the release that they lead to.
 struct Version {
@@ -96,23 +91,25 @@ bool before(const Version &ours, const Version &wanted) { return ours < wanted; 
 
 struct EnabledRow {
   string_view name;
-  bool RuntimeSwitches::*flag;
+  bool Switches::*flag;
+  bool when = true;
 };
 constexpr EnabledRow enabled_rows[] = {
-    {"EPOLL", &RuntimeSwitches::epoll},         {"FAST-FORWARD", &RuntimeSwitches::fast_forward},
-    {"GETADDRINFO", &RuntimeSwitches::getaddrinfo}, {"POLL", &RuntimeSwitches::poll},
-    {"REUSEPORT", &RuntimeSwitches::reuseport}, {"SERVER-SSL-VERIFY-NONE", &RuntimeSwitches::server_ssl_verify_none},
-    {"SPLICE", &RuntimeSwitches::splice},
+    {"EPOLL", &Switches::epoll},
+    {"FAST-FORWARD", &Switches::fast_forward},
+    {"GETADDRINFO", &Switches::getaddrinfo},
+    {"POLL", &Switches::poll},
+    {"REUSEPORT", &Switches::reuseport},
+    {"SERVER-SSL-VERIFY-NONE", &Switches::server_verify, false},
+    {"SPLICE", &Switches::splice},
 };
 
 Answer is_enabled(const Arguments &a) {
   for (const EnabledRow &row : enabled_rows)
-    if (row.name == a[0]) return answer(runtime_switches().*row.flag);
+    if (row.name == a[0]) return answer(switches.*row.flag == row.when);
   return Answer::No;
 }
-Answer has_feature(const Arguments &a) {
-  return answer(std::find(std::begin(features), std::end(features), a[0]) != std::end(features));
-}
+Answer feature_works(const Arguments &a) { return answer(has_feature(a[0])); }
 
 struct Predicate {
   string_view name;
@@ -124,7 +121,7 @@ constexpr Predicate predicates[] = {
     {"awslc_api_before", 1, [](const Arguments &) { return Answer::Bad; }},
     {"defined", 1, [](const Arguments &a) { return answer(getenv(a[0].c_str()) != nullptr); }},
     {"enabled", 1, is_enabled},
-    {"feature", 1, has_feature},
+    {"feature", 1, feature_works},
     {"openssl_version_atleast", 1, [](const Arguments &a) { return compare_version(parse_openssl_version(a[0]), openssl_now(), not_before); }},
     {"openssl_version_before", 1, [](const Arguments &a) { return compare_version(parse_openssl_version(a[0]), openssl_now(), before); }},
     {"ssllib_name_startswith", 1, [](const Arguments &a) { return answer(string_view(OpenSSL_version(OPENSSL_VERSION)).starts_with(a[0])); }},
@@ -288,8 +285,6 @@ std::string join(const std::vector<Word> &words, size_t from) {
 }
 
 } // namespace
-
-std::span<const string_view> feature_names() { return features; }
 
 ConditionResult evaluate_condition(string_view expression) { return ConditionParser(expression).run(); }
 

@@ -24,20 +24,6 @@ ConditionResult evaluate_condition(string_view expression);
 /// The command line's `-cc`: tokenizes first, then evaluates. Exit status 0 true, 1 false, 2 malformed.
 int check_condition_for_command_line(string_view expression, std::string &error);
 
-/// The language level that version predicates, HAPROXY_BRANCH and -v go by.
-inline constexpr string_view language_version = "3.5.0";
-inline constexpr string_view language_branch = "3.5";
-
-/// What works in this build, in alphabetical order, for feature() and `-vv`.
-std::span<const string_view> feature_names();
-
-/// Whether -dp, -de, -dS, -dF, -dG, -dR were given: set by the command line before reading, asked by enabled().
-struct RuntimeSwitches {
-  bool poll = true, epoll = true, splice = true, getaddrinfo = true, reuseport = true, fast_forward = true;
-  bool server_ssl_verify_none = false;
-};
-RuntimeSwitches &runtime_switches();
-
 /// The open .if blocks of one file.
 class ConditionalBlocks {
  public:

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "master/config/conditions.h"
+#include "shared/base/build_info.h"
 #include "shared/model/config.h"
 
 namespace penstock {

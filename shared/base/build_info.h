@@ -13,7 +13,7 @@ inline constexpr string_view product_name = "penstock";
 inline constexpr string_view product_version = "0.2.0";
 inline constexpr string_view product_date = "2026/12/01";
 /// The level of HAProxy's language; version_atleast() and version_before() compare with it.
-inline constexpr string_view language_level = "3.5";
+inline constexpr string_view language_branch = "3.5";
 inline constexpr string_view language_version = "3.5.0";
 
 struct Feature {
