@@ -18,13 +18,15 @@ struct Bind {
   Place place;
   Address address;
   int inherited_fd = -1;     // fd@N
+  bool inherited_kind_given = false; // stream+fd@N: the kind of socket must be that one
+  bool sockpair = false;     // inherited_fd hands over connections
   bool stream = true;
   std::string name;          // `name`, else "sock-N"
   u32 id = 0;
   u32 backlog = 0;
   u32 maxconn = 0;
   i32 nice = 0;
-  u32 mss = 0;
+  i32 mss = 0;
   Millis tcp_ut = 0;
   bool accept_proxy = false, accept_netscaler_cip = false, defer_accept = false, tfo = false, transparent = false;
   bool v4v6 = false, v6only = false, tcp_md5 = false;

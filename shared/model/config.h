@@ -68,6 +68,8 @@ struct Config : Pinned {
   std::vector<std::unique_ptr<HttpErrors>> http_errors;
   std::deque<std::string> file_names; // what Place::file points into
   u32 server_count = 0;
+  /// Options of server lines by their words; only while reading (master/config/kw_server.cpp).
+  std::unordered_map<std::string, PooledServerOptions> server_options_pool;
 
   // Names; a frontend and a backend may bear the same one.
   std::unordered_map<string_view, Proxy *> frontends, backends;

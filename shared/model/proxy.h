@@ -35,7 +35,7 @@ enum class Opt : u8 {
   HttpUseHtx, HttpUseProxyHeader, IdleCloseOnResponse, IndependentStreams, LogHealthChecks, LogSeparateErrors, Logasap,
   Nolinger, Persist, PreferLastServer, Redispatch, SocketStats, SpliceAuto, SpliceRequest, SpliceResponse, Srvtcpka,
   TcpSmartAccept, TcpSmartConnect, Transparent, H1CaseAdjustBogusClient, H1CaseAdjustBogusServer, HttpRestrictReqHdrNames,
-  DropUnencrypted, count_
+  DropUnencrypted, DisableH2Upgrade, HttpDropRequestTrailers, HttpDropResponseTrailers, count_
 };
 
 enum class HttpConnMode : u8 { KeepAlive, ServerClose, Close };
@@ -176,7 +176,7 @@ struct ProxySettings {
   std::string server_state_file_name;
   bool load_server_state = false, load_server_state_global = false;
   std::string email_from, email_to; // accepted for the mailers issue
-  Millis tcp_inspect_delay = eternity;
+  Millis tcp_inspect_delay = eternity, tcp_response_inspect_delay = eternity;
   u32 clitcpka_cnt = 0, srvtcpka_cnt = 0;
   Millis clitcpka_idle = 0, clitcpka_intvl = 0, srvtcpka_idle = 0, srvtcpka_intvl = 0;
 };
@@ -209,6 +209,9 @@ struct Proxy : ProxySettings {
   std::vector<PersistRule> persist_rules;
   std::vector<std::unique_ptr<Condition>> monitor_fail;
   std::vector<CaptureSlot> captures;
+  std::string capture_cookie;          // `capture cookie`; empty: none
+  u32 capture_cookie_length = 0;
+  bool capture_cookie_prefix = false;  // a beginning of names, not a whole name
   const Proxy *default_target = nullptr; // default_backend, resolved
   u32 needs = 0;        // union of what its rules need
   u32 front_row = ~0u, back_row = ~0u; // in shared memory (shared/shm/service.h); given by the master

@@ -31,6 +31,11 @@ enum class OnMarkedUp : u8 { None, ShutdownBackupSessions };
 enum class ObserveMode : u8 { None, Layer4, Layer7 };
 enum class OnError : u8 { Fastinter, FailCheck, SuddenDeath, MarkDown };
 enum class InitAddr : u8 { Last, Libc, None, Ip };
+/// `proxy-v2-options`: what else a PROXY protocol header of version 2 carries.
+enum ProxyV2Options : u32 {
+  proxy_v2_crc32c = 1, proxy_v2_authority = 2, proxy_v2_unique_id = 4,
+  proxy_v2_ssl = 8, proxy_v2_cert_cn = 16, proxy_v2_cert_key = 32, proxy_v2_cert_sig = 64, proxy_v2_ssl_cipher = 128,
+};
 enum class WeightSource : u8 { Config, Runtime };
 
 /// Options of servers and `default-server`; copied, then changed by the line's own words.
@@ -41,7 +46,7 @@ struct ServerOptions {
   bool check = false, agent_check = false, backup = false, disabled = false;
   bool send_proxy = false, send_proxy_v2 = false, check_send_proxy = false, check_via_socks4 = false;
   bool tfo = false, non_stick = false;
-  u32 send_proxy_v2_options = 0; // bits of ProxyV2Options in worker/net/proxy_proto.h
+  u32 send_proxy_v2_options = 0; // bits of ProxyV2Options
   Millis inter = 2000, fastinter = 0, downinter = 0;
   u32 rise = 2, fall = 3;
   u16 check_port = 0;
@@ -72,12 +77,23 @@ struct ServerOptions {
   std::vector<std::pair<std::string, std::string>> proxy_v2_tlvs; // set-proxy-v2-tlv-fmt
 };
 
+/// What a line's options came to; lines that read the same share it.
+struct PooledServerOptions {
+  std::shared_ptr<const ServerOptions> base; // keeps the address in the key from being used again
+  std::shared_ptr<const ServerOptions> options;
+  u32 id = 0;
+  std::string cookie;
+};
+
 struct Server {
   std::string name;
   Proxy *proxy = nullptr;
   Place place;
   Address address;        // family unspecified until resolved
   std::string host;       // the name to resolve, when not numeric
+  u16 host_family = 0;    // what it must resolve to (AF_INET, AF_INET6), or 0
+  u16 port = 0;           // as written; `address` has it too once resolved
+  int fd = -1;            // sockpair@N
   bool port_from_client = false; // no port, or a relative one
   i32 port_offset = 0;           // with port_from_client
   u32 id = 0;
