@@ -34,7 +34,7 @@ enum class Opt : u8 {
   DontlogNormal, Dontlognull, ForcePersistUnused, HttpBufferRequest, HttpIgnoreProbes, HttpNoDelay, HttpPretendKeepalive,
   HttpUseHtx, HttpUseProxyHeader, IdleCloseOnResponse, IndependentStreams, LogHealthChecks, LogSeparateErrors, Logasap,
   Nolinger, Persist, PreferLastServer, Redispatch, SocketStats, SpliceAuto, SpliceRequest, SpliceResponse, Srvtcpka,
-  TcpSmartAccept, TcpSmartConnect, Transparent, H1CaseAdjustBogusClient, H1CaseAdjustBogusServer, HttpRestrictReqHdrNames,
+  TcpSmartAccept, TcpSmartConnect, Transparent, H1CaseAdjustBogusClient, H1CaseAdjustBogusServer,
   DropUnencrypted, DisableH2Upgrade, HttpDropRequestTrailers, HttpDropResponseTrailers, count_
 };
 
@@ -139,6 +139,9 @@ struct ProxySettings {
   u64 options = 0; // bits of Opt
   bool has(Opt o) const { return options >> static_cast<u8>(o) & 1; }
   void set(Opt o, bool on) { options = on ? options | u64{1} << static_cast<u8>(o) : options & ~(u64{1} << static_cast<u8>(o)); }
+
+  /// option http-restrict-req-hdr-names
+  enum class HeaderNames : u8 { Preserve, Delete, Reject } restrict_header_names = HeaderNames::Preserve;
 
   Timeouts timeout;
   HttpConnMode conn_mode = HttpConnMode::KeepAlive;
