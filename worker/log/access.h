@@ -11,8 +11,14 @@ namespace penstock {
 /// Logs the stream unless it is already logged, silent, or excluded by dontlognull / dontlog-normal.
 void log_stream(Stream &stream);
 
-/// Whether the stream's line may be written when the response's head is there (`option logasap`).
+/// For Step::Route: a frontend without any format logs "Connect from …" there and then.
+void log_stream_start(Stream &stream);
+/// For Step::Response (Connect in mode tcp): whether the line is written now and not at the end (`option logasap`).
 bool log_early(const Stream &stream);
+
+/// Whether something went wrong with it, in the sense of dontlog-normal and log-separate-errors: a failure,
+/// a refusal, a repetition or a status of 500 and above. Answers of our own are no failures.
+bool had_trouble(const StreamFacts &facts);
 
 /// Why a connection never became a stream. The texts are what log readers match.
 enum class ConnectionError : u8 {
@@ -20,8 +26,8 @@ enum class ConnectionError : u8 {
   CipAborted, CipTruncated, CipTimeout, CipInvalid, HandshakeAborted, HandshakeTimeout, HandshakeFailed, count_,
 };
 string_view connection_error_text(ConnectionError e);
-/// For the fetches fc_err and fc_err_str, and counters of failed handshakes: the line of a failed
-/// PROXY header or handshake, in `error-log-format` or the built-in form.
-void log_connection_error(Session &session, ConnectionError error);
+/// The line of a failed PROXY header or handshake, in `error-log-format` or the built-in form. `sent_any`: the
+/// client had sent something (dontlognull).
+void log_connection_error(Session &session, ConnectionError error, bool sent_any);
 
 } // namespace penstock
