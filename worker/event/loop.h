@@ -49,13 +49,15 @@ class Loop : Pinned {
 
   void set_timer(Timer &t, Tick deadline); // `never` cancels
   void cancel(Timer &t);
-  void defer(Deferred &d);                 // runs this turn, after the events
+  void defer(Deferred &d);                 // runs this turn, after the events (next turn when deferred work asks)
   void bury(Deferred &d);                  // runs at the very end of the turn: deletes its owner
 
   /// One turn: waits at most until the next timer, runs events, timers, deferred work, burials.
   void turn(Millis at_most = 60'000);
   void run(); // until stop()
   void stop() { stopping_ = true; }
+  /// Whether deferred work waits: the next turn will not sleep.
+  bool busy() const;
 
   Tick now() const { return now_ms_; }   // read once per turn
   i64 now_us() const { return now_us_; }
@@ -69,6 +71,7 @@ class Loop : Pinned {
   i64 now_us_ = 0, wall_us_ = 0;
   u64 turns_ = 0;
   bool stopping_ = false;
+  void read_clocks();
 };
 
 } // namespace penstock
