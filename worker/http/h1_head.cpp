@@ -60,7 +60,7 @@ class HeadReader {
   bool target_form();
   bool request_framing();
   bool websocket_key();
-  void response_framing(Method request_method);
+  bool response_framing(Method request_method);
   void connection_lasts();
   void complete();
 
@@ -95,11 +95,11 @@ HeadReader::Line HeadReader::skip_empty_lines() {
 }
 
 /// Stands on CR or LF. A person at a terminal ends all lines by LF alone, which is accepted; a single LF
-/// among CRLFs is what one reader takes for a line's end and another for content.
+/// among CRLFs is what one reader takes for a line's end and another for content. Servers are known to mix.
 HeadReader::Line HeadReader::end_of_line(bool first) {
   if (*p_ == '\n') {
     if (first) lf_only_ = true;
-    else if (!lf_only_ && !limits_.relaxed) return bad_line(p_, "LF without CR");
+    else if (is_request_ && !lf_only_ && !limits_.relaxed) return bad_line(p_, "LF without CR");
     p_++;
     return Line::Read;
   }
@@ -276,7 +276,7 @@ bool HeadReader::note(Field &f, const char *where) {
   }
   if (why) return bad(base_ + f.value_at, why, facts_.refuse_with);
   if (drop) return true;
-  if (msg_.size() >= limits_.max_fields) return bad(where, "too many fields");
+  if (msg_.size() + 1 >= limits_.max_fields) return bad(where, "too many fields"); // the empty line counts
   msg_.add_field_at(f);
   return true;
 }
@@ -359,8 +359,12 @@ HeadResult HeadReader::request() {
 // ---------------------------------------------------------------------------------------- responses
 
 /// RFC 9112, section 6.3.
-void HeadReader::response_framing(Method request_method) {
+bool HeadReader::response_framing(Method request_method) {
   u16 status = msg_.status();
+  if (facts_.te_seen && !(limits_.relaxed && !facts_.other_coding)) {
+    if (!facts_.chunked) return bad(base_, "transfer coding does not end in 'chunked'");
+    if (facts_.other_coding) return bad(base_, "transfer coding not supported");
+  }
   connection_lasts();
   framing_.upgrade = status == 101;
   bool tunnel = status == 101 || (request_method == Method::Connect && status / 100 == 2);
@@ -368,7 +372,7 @@ void HeadReader::response_framing(Method request_method) {
   if (tunnel) framing_.kind = BodyKind::Tunnel;
   else if (without) framing_.kind = BodyKind::None;
   else if (facts_.chunked) framing_.kind = BodyKind::Chunked;
-  else if (facts_.te_seen || !facts_.cl_seen) framing_.kind = BodyKind::UntilClose;
+  else if (facts_.te_seen /* empty, by option */ || !facts_.cl_seen) framing_.kind = BodyKind::UntilClose;
   else framing_.kind = BodyKind::Length;
   framing_.length = framing_.kind == BodyKind::Length ? facts_.length : 0;
   if (framing_.kind == BodyKind::UntilClose) framing_.keep_alive = false;
@@ -377,19 +381,15 @@ void HeadReader::response_framing(Method request_method) {
     if (facts_.te_seen) msg_.remove_all(Header::TransferEncoding);
     if (facts_.cl_seen) msg_.remove_all(Header::ContentLength);
   }
+  return true;
 }
 
 HeadResult HeadReader::response(Method request_method) {
-  if (Line l = status_line(); l != Line::Read) {
-    if (l == Line::Bad) result_.refuse_with = 502;
-    return ended_as(l);
-  }
-  if (Line l = fields(); l != Line::Empty) {
-    if (l == Line::Bad) result_.refuse_with = 502;
-    return ended_as(l);
-  }
-  response_framing(request_method);
+  if (Line l = status_line(); l != Line::Read) return ended_as(l);
+  if (Line l = fields(); l != Line::Empty) return ended_as(l);
+  if (!response_framing(request_method)) return result_;
   complete();
+  if (msg_.reason().empty() && !reason_phrase(msg_.status()).empty()) msg_.set_status(msg_.status(), reason_phrase(msg_.status()));
   return result_;
 }
 
@@ -449,7 +449,7 @@ HeadResult parse_request_head(string_view bytes, const H1Limits &limits, u32 &sc
 HeadResult parse_response_head(string_view bytes, const H1Limits &limits, Method request_method, u32 &scanned,
                                HttpMessage &msg, H1Framing &framing) {
   HeadResult r = read_head(bytes, limits, scanned, msg, framing, [=](HeadReader &h) { return h.response(request_method); });
-  if (r.status == HeadStatus::TooLarge) r.refuse_with = 502;
+  r.refuse_with = 502;
   return r;
 }
 

@@ -175,13 +175,18 @@ TEST_CASE("persistence and upgrade of requests") {
 
 TEST_CASE("sizes") {
   std::string many = "GET / HTTP/1.1\r\n";
-  for (int i = 0; i < 102; i++) many += "X: y\r\n";
+  for (int i = 0; i < 100; i++) many += "X: y\r\n";
+  CHECK(request(many + "\r\n").r.status == HeadStatus::Complete);
+  many += "X: y\r\n";
   CHECK(request(many + "\r\n").r.status == HeadStatus::Bad);
   std::string uri = "GET /" + std::string(20000, 'a');
   auto p = request(uri + " HTTP/1.1\r\n\r\n");
   CHECK(p.r.status == HeadStatus::TooLarge);
+  CHECK(p.r.refuse_with == 414);
   CHECK(request(uri).r.status == HeadStatus::TooLarge);
-  CHECK(request("GET / HTTP/1.1\r\nX: " + std::string(20000, 'a')).r.status == HeadStatus::TooLarge);
+  auto q = request("GET / HTTP/1.1\r\nX: " + std::string(20000, 'a'));
+  CHECK(q.r.status == HeadStatus::TooLarge);
+  CHECK(q.r.refuse_with == 431);
 }
 
 TEST_CASE("responses: framing") {
@@ -212,7 +217,8 @@ TEST_CASE("responses that are refused") {
   const string_view rows[] = {
       "garbage\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n", "HTTP/1.1 099 x\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n", "HTTP/2.0 200 OK\r\n\r\n", "HTTP/1.1 2x0 OK\r\n\r\n",
       "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n", "HTTP/1.1 200 OK\r\nX : y\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n",
-      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n", "HTTP/1.1 200 O\rK\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n\r\n", "HTTP/1.1 200 O\rK\r\n\r\n",
   };
   for (string_view text : rows) {
     CAPTURE(text);
@@ -220,5 +226,7 @@ TEST_CASE("responses that are refused") {
     CHECK(p.r.status == HeadStatus::Bad);
     CHECK(p.r.refuse_with == 502);
   }
+  CHECK(response("HTTP/1.1 404\r\n\r\n").msg.reason() == "Not Found");
+  CHECK(response("HTTP/1.1 200 OK\r\nX: y\nContent-Length: 0\n\r\n").msg.size() == 2);
   CHECK(response("HTTP/1.1 1200 OK\r\n\r\n", Method::Get, true).msg.status() == 1200);
 }
