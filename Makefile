@@ -26,7 +26,7 @@ CXXFLAGS += -std=c++23 $(OPT) $(SAN) -Wall -Wextra -Werror -pthread -fno-plt -fn
 LDFLAGS  += -pthread $(SAN)
 LDLIBS   := -lPocoNet -lPocoUtil -lPocoJSON -lPocoFoundation -lssl -lcrypto -lpcre2-8 -lspdlog -lfmt -lz -lcrypt
 
-BUILD_PACKAGES := g++ make libpoco-dev libssl-dev libmaxminddb-dev libpcre2-dev libspdlog-dev doctest-dev zlib1g-dev libcrypt-dev
+BUILD_PACKAGES := g++ make libpoco-dev libssl-dev libmaxminddb-dev libpcre2-dev libspdlog-dev doctest-dev zlib1g-dev libxxhash-dev libcrypt-dev
 CHECK_PACKAGES := $(BUILD_PACKAGES) python3
 BENCH_PACKAGES := $(CHECK_PACKAGES) haproxy nginx-light libnginx-mod-stream
 FUZZ_PACKAGES  := $(BUILD_PACKAGES) clang libclang-rt-14-dev

@@ -32,13 +32,13 @@ struct ProxyCounters {
   Counter log_lines_dropped;
 };
 struct ServerCounters {
-  Counter cur_sessions, used_conns, idle_conns, safe_conns, queued;
+  Counter cur_sessions, used_conns, idle_conns, safe_conns; // who waits is in ServerRow::queued
   Counter connections, sessions, bytes_in, bytes_out, denied_resp, err_conn, err_resp, retries, redispatches;
   Counter client_aborts, server_aborts, selected, reused, connect_attempts;
   Counter http_1xx, http_2xx, http_3xx, http_4xx, http_5xx, http_other, failed_header_rewrites, err_int;
   Counter queue_time_us, connect_time_us, response_time_us, total_time_us;
 };
 inline constexpr size_t proxy_gauges = 2;  // leading members that are gauges
-inline constexpr size_t server_gauges = 5;
+inline constexpr size_t server_gauges = 4;
 
 } // namespace penstock

@@ -3,79 +3,119 @@
 // first start, inherited by every fork and over every re-execution. Rows are found by index; an
 // object's index is given to its identity ("frontend www", "server app/s1") once and for the life of
 // the service, so that counters, health and admin state go on over reloads without any copying.
+//
+//   segment:  service row | stripes | directory | server rows | proxy rows | block of slot 0, 1, … 63 | base
+//   block:    slot header | a cell per server | per proxy | per listener | waiters
+//
+// Only the master calls what gives rows and slots; a worker writes into its own block and, through
+// gauge.h and queue.h, into what is shared; everybody may read.
 #pragma once
 
-#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
-#include "shared/base/time.h"
-#include "shared/shm/counters.h"
+#include "shared/shm/robust_lock.h"
+#include "shared/shm/rows.h"
+#include "shared/shm/segment.h"
 
 namespace penstock {
 
-inline constexpr u32 max_slots = 64;      // worker slots over all living generations
-inline constexpr u32 no_row = ~u32{0};
+struct Config;
 
-enum class RowKind : u8 { Frontend, Backend, Server, Listener };
+inline constexpr u32 stripe_count = 256;
 
-/// Why a server is not served, or how (manual, management guide, "set server"). Bits of admin.
-enum AdminBits : u32 {
-  admin_forced_maint = 1 << 0,   // set server … state maint
-  admin_inherited_maint = 1 << 1, // of a tracked server
-  admin_config_maint = 1 << 2,   // the word `disabled`
-  admin_forced_drain = 1 << 3,
-  admin_inherited_drain = 1 << 4,
-  admin_resolution_maint = 1 << 5,
-  admin_any_maint = 0x27,
-  admin_any_drain = 0x18,
-};
-enum class OpState : u8 { Stopped, Starting /* slow start */, Running, Stopping /* 404 from disable-on-404 */ };
+/// Where the parts of a slot's block lie; each begins a page.
+namespace block_layout {
+constexpr size_t paged(size_t bytes) { return (bytes + 4095) & ~size_t{4095}; }
+inline constexpr size_t server_cells = paged(sizeof(SlotHeader));
+inline constexpr size_t proxy_cells = server_cells + paged(sizeof(ServerCell) * max_server_rows);
+inline constexpr size_t listener_cells = proxy_cells + paged(sizeof(ProxyCell) * max_proxy_rows);
+inline constexpr size_t waiters = listener_cells + paged(sizeof(ProxyCounters) * max_listener_rows);
+inline constexpr size_t bytes = waiters + paged(sizeof(Waiter) * waiters_per_slot);
+} // namespace block_layout
 
-/// What the last health or agent check of a server found. Written by control alone; `info` may be torn
-/// while it is rewritten, which a reader of statistics can bear (it always ends in a NUL).
-struct CheckReport {
-  std::atomic<u8> status{0};       // CheckStatus (shared/model/check_status.h)
-  std::atomic<u8> running{0};      // one is under way: shown as "* L7OK"
-  std::atomic<u8> enabled{1};      // `enable|disable health|agent`
-  std::atomic<u8> reserved{0};
-  std::atomic<u16> code{0};        // layer 5-7 code; 0: none
-  std::atomic<u16> reserved2{0};
-  std::atomic<u32> duration_ms{0};
-  std::atomic<u32> health{0};      // 0 … rise+fall-1; the server is up from `rise` on
-  std::atomic<u32> failed{0};      // checks that failed while up
-  char info[72] = {};              // what it said, e.g. "Connection refused"
-};
+class Service : Pinned {
+ public:
+  // ------------------------------------------------------------------ master: life
+  /// A new service. Null, and why in `error`, when the system has no memory or descriptors for it.
+  static std::unique_ptr<Service> create(std::string &error);
+  /// The service of the image executed before; `fds` as descriptors() gave them. Null when its layout is another.
+  static std::unique_ptr<Service> attach(const std::vector<int> &fds, std::string &error);
+  ~Service();
+  /// What to hand over: the memory, then the wake-up descriptor of each slot. All are close-on-exec.
+  std::vector<int> descriptors() const;
 
-/// Everything about a server that all processes share. Writers: control (health), CLI, workers (slots).
-struct alignas(64) ServerRow {
-  std::atomic<u32> admin{0};
-  std::atomic<u8> op_state{static_cast<u8>(OpState::Running)};
-  std::atomic<u8> flags{0};
-  std::atomic<u32> weight{1};          // configured or set by `set weight`, 0-256
-  std::atomic<u32> effective_weight{0}; // in 1/16ths, after slow start; 0 = not eligible
-  std::atomic<u32> maxconn{0};         // 0: none. `set maxconn server` changes it
-  std::atomic<u32> served{0};          // connections that hold a slot now, over all workers
-  std::atomic<u32> queued{0};
-  std::atomic<i64> last_change{0};     // Tick of the last up/down
-  std::atomic<u32> downs{0}, consecutive_errors{0};
-  std::atomic<u64> downtime_s{0};
-  std::atomic<i64> last_session{0};    // wall seconds
-  std::atomic<u64> address_version{0}; // bumped when `set server addr` or DNS changed it; see server_state.h
-  CheckReport check, agent;
-  u32 held[max_slots] = {};            // `served` by slot: a dead worker's share is subtracted from served
-};
+  // ------------------------------------------------------------------ master: rows and slots
+  /// The row of an identity, given at first sight; no_row when there are no more. Not for hot paths.
+  u32 row_of(RowKind kind, string_view identity);
+  /// Gives every proxy, server and bind line of `config` its row and writes what it says into them. What was
+  /// set at run time (admin state, weight, maxconn) stays where the configuration says the same as before.
+  bool assign_rows(Config &config, std::string &error);
 
-struct alignas(64) ProxyRow {
-  std::atomic<u64> epoch{0};        // bumped by whatever changes who is eligible: workers rebuild their schedule
-  std::atomic<u32> rr_position{0};  // round robin over all workers
-  std::atomic<u32> maxconn{0};      // `set maxconn frontend`
-  std::atomic<u32> conns{0};        // frontend: connections now, over all workers; backend: served
-  std::atomic<u32> queued{0};
-  std::atomic<u8> state{0};         // 0 enabled, 1 disabled, 2 stopped
-  std::atomic<u64> sessions_rate_bits{0};
-  std::atomic<i64> last_change{0};
-  std::atomic<u64> downtime_s{0}, downs{0};
-  std::atomic<u32> conn_max{0}, sess_max{0}, queue_max{0};
-  u32 held[max_slots] = {};
+  u32 next_generation() { return row().generation.fetch_add(1) + 1; }
+  /// Before forking a worker; nothing when all are taken.
+  std::optional<u32> claim_slot(u32 generation, u32 index);
+  /// When a worker has ended, however: its totals go to the base, its gauges and slots are taken back, its
+  /// waiting requests forgotten, requests that waited for its slots served. The slot is free afterwards.
+  void fold_slot(u32 slot);
+
+  // ------------------------------------------------------------------ finding
+  ServiceRow &row() const { return *service_; }
+  ServerRow &server(u32 r) const { return servers_[r]; }
+  ProxyRow &proxy(u32 r) const { return proxies_[r]; }
+  SlotHeader &slot(u32 s) const { return *block<SlotHeader>(s, 0); }
+  ServerCell &server_cell(u32 s, u32 r) const { return block<ServerCell>(s, block_layout::server_cells)[r]; }
+  ProxyCell &proxy_cell(u32 s, u32 r) const { return block<ProxyCell>(s, block_layout::proxy_cells)[r]; }
+  ProxyCounters &listener_counters(u32 s, u32 r) const { return block<ProxyCounters>(s, block_layout::listener_cells)[r]; }
+  Waiter &waiter(u32 s, u32 index) const { return block<Waiter>(s, block_layout::waiters)[index]; }
+  RobustStripe &queue_stripe(u32 backend_row) const { return stripes_[backend_row % stripe_count]; }
+  u32 server_rows() const { return service_->server_rows.load(std::memory_order_acquire); }
+  u32 proxy_rows() const { return service_->proxy_rows.load(std::memory_order_acquire); }
+  u32 listener_rows() const { return service_->listener_rows.load(std::memory_order_acquire); }
+  bool slot_in_use(u32 s) const { return slot(s).state.load(std::memory_order_acquire) != static_cast<u32>(SlotState::Free); }
+
+  // ------------------------------------------------------------------ reading sums
+  ServerCounters sum_server(u32 r) const;
+  ProxyCounters sum_proxy(u32 r) const;
+  ProxyCounters sum_listener(u32 r) const;
+  ProcessCounters sum_process() const;
+  /// `clear counters` (maxima only) and `clear counters all`. Gauges stay what they are.
+  void clear_counters(bool totals);
+
+  // ------------------------------------------------------------------ waking workers
+  /// Readable when the slot's worker has something to look at: woken waiters or a changed server.
+  int wake_fd(u32 s) const { return wake_fds_[s]; }
+  void wake(u32 s) const;
+  /// Those of a bit mask of slots.
+  void wake_many(u64 slots) const;
+  /// A server's state changed: every worker looks at it in its next turn.
+  void wake_all() const;
+
+
+  static constexpr u32 base_slot = max_slots; // totals of the workers that are gone
+
+ private:
+  Service() = default;
+  bool lay_out(std::unique_ptr<Segment> segment);
+  void read_directory();
+  template <class T> T *block(u32 s, size_t at) const { return reinterpret_cast<T *>(blocks_ + s * block_layout::bytes + at); }
+  template <class Set, class Get> Set sum(Get cell) const;
+  template <class Fn> void change_totals(Fn change);
+  void move_totals_to_base(u32 slot);
+  void return_gauges(u32 slot);
+
+  std::unique_ptr<Segment> segment_;
+  ServiceRow *service_ = nullptr;
+  RobustStripe *stripes_ = nullptr; // the last one guards the totals
+  char *directory_ = nullptr;
+  ServerRow *servers_ = nullptr;
+  ProxyRow *proxies_ = nullptr;
+  char *blocks_ = nullptr;
+  std::vector<int> wake_fds_;
+  std::unordered_map<std::string, u32> rows_; // the master's index of the directory
 };
 
 } // namespace penstock

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Changing what a server is: admin state, health, weight, limits, address. Called by the control process
+// (checks, runtime socket) and by workers (observe); every change is complete for the whole host when
+// the call returns: it is in the row, the backend's epoch has moved, waiting requests have been served
+// or told to choose again, and workers were woken to look.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "shared/model/config.h"
+#include "shared/shm/service.h"
+
+namespace penstock {
+
+/// Whether persistent traffic may still go to it: neither in maintenance nor down.
+bool is_running(const ServerRow &row);
+/// Whether it was put into drain by hand or by a tracked server.
+inline bool is_draining(const ServerRow &row) { return (row.admin.load(std::memory_order_relaxed) & admin_any_drain) != 0; }
+inline bool in_maintenance(const ServerRow &row) { return (row.admin.load(std::memory_order_relaxed) & admin_any_maint) != 0; }
+inline OpState op_state(const ServerRow &row) { return static_cast<OpState>(row.op_state.load(std::memory_order_relaxed)); }
+
+/// The weight that balancing uses now, in units of weight_scale: 0 when the server gets no new traffic, less
+/// than its weight during slow start (manual, "slowstart").
+u32 effective_weight(const Server &server, const ServerRow &row, Tick now);
+
+/// The words that the statistics page and `show stat` use: UP, DOWN, MAINT, DRAIN, NOLB, "no check", …
+string_view server_status_word(const Server &server, const ServerRow &row);
+
+/// The servers of a configuration with their rows; knows who tracks whom.
+class ServerStates : Pinned {
+ public:
+  ServerStates(Service &service, const Config &config);
+
+  ServerRow &row(const Server &s) const { return service_.server(s.row); }
+
+  // ---------------------------------------------------------------- health (checks, observe, on-error)
+  /// Down: no new traffic; waiting requests choose again if the backend redispatches. False if it was down.
+  bool set_down(const Server &s, Tick now);
+  /// Up again, through slow start where configured. False if it was up.
+  bool set_up(const Server &s, Tick now);
+  /// disable-on-404: up, for persistent traffic only. False if it was so.
+  bool set_stopping(const Server &s, Tick now);
+
+  // ---------------------------------------------------------------- by hand (runtime socket, statistics page, agent)
+  /// Adds and removes bits of `admin`; trackers inherit. True if something changed.
+  bool change_admin(const Server &s, u32 set, u32 clear, Tick now);
+  bool maintain(const Server &s, Tick now) { return change_admin(s, admin_forced_maint, admin_forced_drain, now); }
+  bool drain(const Server &s, Tick now) { return change_admin(s, admin_forced_drain, admin_forced_maint | admin_config_maint, now); }
+  bool make_ready(const Server &s, Tick now) { return change_admin(s, 0, admin_forced_drain | admin_forced_maint | admin_config_maint, now); }
+  /// 0-256.
+  void set_weight(const Server &s, u32 weight, Tick now);
+  void set_maxconn(const Server &s, u32 maxconn);
+  void set_address(const Server &s, const Address &address);
+
+  /// Steps of slow start; when the next one is due (`never`: nobody is starting). Control calls it.
+  Tick advance_slow_starts(Tick now);
+  /// After a reload or start: rebuilds what follows from the rows.
+  void refresh_all(Tick now);
+
+  const std::vector<const Server *> &trackers(const Server &s) const;
+
+ private:
+  bool change_op(const Server &s, OpState to, Tick now);
+  void apply(const Server &s, Tick now, bool was_running);
+  void note_backend_change(const Proxy &p, Tick now);
+
+  Service &service_;
+  const Config &config_;
+  std::unordered_map<const Server *, std::vector<const Server *>> trackers_;
+  std::vector<const Server *> starting_;
+};
+
+/// The address to connect to: the one set at run time, else the configured one.
+bool runtime_address(const ServerRow &row, Address &out);
+
+/// Usable servers (not counting backups unless none else is usable): what `act`, `bck` and `nbsrv` count.
+struct ServerCount { u32 active = 0, backup = 0; };
+ServerCount count_usable(const Service &service, const Proxy &backend);
+
+} // namespace penstock
