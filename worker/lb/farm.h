@@ -28,7 +28,7 @@ struct PickRequest {
   EvalContext *context = nullptr;       // balance hash EXPR, rdp-cookie, mode tcp
   const HttpMessage *request = nullptr; // null in mode tcp
   const Address *client = nullptr;      // balance source
-  string_view body;                     // what is there of it, for url_param check_post; bytes, for rdp-cookie
+  string_view body = {};                // what is there of it, for url_param check_post; bytes, for rdp-cookie
   const Server *wanted = nullptr;       // by persistence or use-server
   bool forced = false;                  // force-persist, option persist: even when it is down
   const Server *avoid = nullptr;        // the one that has just failed, on a redispatch

@@ -5,7 +5,6 @@
 
 #include "shared/base/hash.h"
 #include "shared/base/text.h"
-#include "shared/expr/run.h"
 #include "worker/lb/farm.h"
 
 namespace penstock {
@@ -74,25 +73,13 @@ bool rdp_hash(const Balance &b, const PickRequest &r, u32 &hash) {
   return true;
 }
 
-bool expression_hash(const Balance &b, const PickRequest &r, u32 &hash) {
-  Sample sample;
-  if (!r.context || !b.expr) return false;
-  if (b.function == HashFunction::None) {
-    if (!evaluate_as(*r.context, *b.expr, Type::Str, sample)) return false;
-  } else if (!evaluate_as(*r.context, *b.expr, Type::Bin, sample)) {
-    return false;
-  }
-  hash = hash_text(b, sample.str);
-  return true;
-}
-
 struct KeyRow {
   BalanceAlgorithm algorithm;
   bool (*key)(const Balance &, const PickRequest &, u32 &);
 };
 constexpr KeyRow keys[] = {
     {BalanceAlgorithm::Source, source_key}, {BalanceAlgorithm::Uri, uri_hash}, {BalanceAlgorithm::UrlParam, url_param_hash},
-    {BalanceAlgorithm::Hdr, header_hash},   {BalanceAlgorithm::RdpCookie, rdp_hash}, {BalanceAlgorithm::Hash, expression_hash},
+    {BalanceAlgorithm::Hdr, header_hash},   {BalanceAlgorithm::RdpCookie, rdp_hash},
 };
 
 } // namespace
