@@ -55,6 +55,13 @@ struct Global {
   std::vector<LogTarget> logs;
   std::vector<std::unique_ptr<Bind>> stats_sockets;
   std::map<std::string, std::string> h1_case_adjust;
+  bool h1_accept_payload_with_any_method = false, h1_keep_open_on_insecure_te = false;
+  bool pp2_never_send_local = false, reject_privileged_ports_tcp = false, prealloc_fd = false;
+  bool external_check_preserve_env = false;
+  bool epoll = true, poll = true, splice = true, getaddrinfo = true, reuseport = true; // `no…` words and -d… options
+  u32 http_err_codes_min = 400, http_err_codes_max = 499, http_fail_codes_min = 500, http_fail_codes_max = 599;
+  std::vector<std::string> setcap; // capabilities that the workers keep
+  std::map<std::string, std::string> tls; // ssl-default-*, ca-base, … for the TLS rows, by keyword
   Tune tune;
 };
 
