@@ -3,9 +3,9 @@
 #include <grp.h>
 #include <pwd.h>
 
-#include "master/config/conditions.h"
 #include "master/config/cpu_map.h"
 #include "master/config/slots.h"
+#include "shared/base/switches.h"
 #include "shared/base/text.h"
 #include "shared/table/registry.h"
 
@@ -97,10 +97,7 @@ void default_path(LineContext &ctx) {
   }
 }
 
-template <bool Global::*Flag, bool RuntimeSwitches::*Switch> void switch_off(LineContext &ctx) {
-  ctx.config.global.*Flag = false;
-  runtime_switches().*Switch = false;
-}
+template <bool Switches::*Switch> void switch_off(LineContext &) { switches.*Switch = false; }
 
 constexpr KeywordDef rows[] = {
     {.name = "chroot", .sections = in_global,
@@ -175,15 +172,15 @@ constexpr KeywordDef rows[] = {
      .doc = {.summary = "Name of this host on the statistics page; its host name by default.", .text = "", .example = "global\n    node lb1"},
      .parse = set_text<&Global::node>},
     {.name = "noepoll", .sections = in_global, .doc = {.summary = "Does without epoll, like -de.", .text = "", .example = "global\n    noepoll"},
-     .parse = switch_off<&Global::epoll, &RuntimeSwitches::epoll>},
+     .parse = switch_off<&Switches::epoll>},
     {.name = "nogetaddrinfo", .sections = in_global, .doc = {.summary = "Resolves names without getaddrinfo(), like -dG.", .text = "", .example = "global\n    nogetaddrinfo"},
-     .parse = switch_off<&Global::getaddrinfo, &RuntimeSwitches::getaddrinfo>},
+     .parse = switch_off<&Switches::getaddrinfo>},
     {.name = "nopoll", .sections = in_global, .doc = {.summary = "Does without poll(), like -dp.", .text = "", .example = "global\n    nopoll"},
-     .parse = switch_off<&Global::poll, &RuntimeSwitches::poll>},
+     .parse = switch_off<&Switches::poll>},
     {.name = "noreuseport", .sections = in_global, .doc = {.summary = "Does without SO_REUSEPORT, like -dR.", .text = "", .example = "global\n    noreuseport"},
-     .parse = switch_off<&Global::reuseport, &RuntimeSwitches::reuseport>},
+     .parse = switch_off<&Switches::reuseport>},
     {.name = "nosplice", .sections = in_global, .doc = {.summary = "Does without splice(), like -dS.", .text = "", .example = "global\n    nosplice"},
-     .parse = switch_off<&Global::splice, &RuntimeSwitches::splice>},
+     .parse = switch_off<&Switches::splice>},
     {.name = "pidfile", .sections = in_global,
      .doc = {.summary = "File that holds the pid of the started service, like -p.", .text = "", .example = "global\n    pidfile /tmp/penstock-example.pid"},
      .parse = set_text<&Global::pidfile>},

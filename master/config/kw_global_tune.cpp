@@ -2,6 +2,7 @@
 // Global tune.* keywords that change something here (manual 3.2). Those that tune what this design
 // does not have are in kw_global_accepted.cpp.
 #include "master/config/slots.h"
+#include "shared/base/switches.h"
 #include "shared/base/text.h"
 #include "shared/table/registry.h"
 
@@ -13,7 +14,7 @@ constexpr i64 max_number = INT32_MAX;
 constexpr u64 max_size = INT32_MAX;
 
 /// An optional EXPERIMENTAL-style word alone: the keyword switches zero-copy forwarding off.
-void disable_zero_copy(LineContext &ctx) { ctx.config.global.splice = ctx.negation == Negation::No; }
+void disable_zero_copy(LineContext &ctx) { switches.splice = ctx.negation == Negation::No; }
 
 void idle_timer(LineContext &ctx) {
   auto v = ctx.words.need_delay("a delay");

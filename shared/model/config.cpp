@@ -3,7 +3,10 @@
 
 namespace penstock {
 
-Config::Config() = default;
+Config::Config() {
+  global.http_fail_codes.set(501, 501, false); // a client can cause these two
+  global.http_fail_codes.set(505, 505, false);
+}
 Config::~Config() = default;
 
 Userlist *Config::userlist(string_view name) const {

@@ -30,6 +30,16 @@ struct Tune {
   std::map<std::string, std::string> other; // tune.* words that are accepted and have no bearing on our design
 };
 
+/// A set of status codes from 100 to 599.
+struct StatusSet {
+  u64 bits[8] = {};
+  StatusSet(u32 low, u32 high) { set(low, high, true); }
+  void set(u32 low, u32 high, bool on) {
+    for (u32 c = low; c <= high; c++) bits[(c - 100) / 64] = on ? bits[(c - 100) / 64] | u64{1} << (c - 100) % 64 : bits[(c - 100) / 64] & ~(u64{1} << (c - 100) % 64);
+  }
+  bool has(u32 code) const { return code >= 100 && code < 600 && bits[(code - 100) / 64] >> (code - 100) % 64 & 1; }
+};
+
 struct Global {
   bool daemon = false, master_worker = false, quiet = false, strict_limits = true, zero_warning = false, set_dumpable = false;
   u32 workers = 0;           // nbthread / workers; 0: one per usable CPU
@@ -58,8 +68,7 @@ struct Global {
   bool h1_accept_payload_with_any_method = false, h1_keep_open_on_insecure_te = false;
   bool pp2_never_send_local = false, reject_privileged_ports_tcp = false, prealloc_fd = false;
   bool external_check_preserve_env = false;
-  bool epoll = true, poll = true, splice = true, getaddrinfo = true, reuseport = true; // `no…` words and -d… options
-  u32 http_err_codes_min = 400, http_err_codes_max = 499, http_fail_codes_min = 500, http_fail_codes_max = 599;
+  StatusSet http_err_codes{400, 499}, http_fail_codes{500, 599}; // less 501 and 505, see Config::Config()
   std::vector<std::string> setcap; // capabilities that the workers keep
   std::map<std::string, std::string> tls; // ssl-default-*, ca-base, … for the TLS rows, by keyword
   Tune tune;
