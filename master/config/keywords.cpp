@@ -6,10 +6,26 @@
 namespace penstock {
 
 std::span<const KeywordDef> kw_global_rows();
+std::span<const KeywordDef> kw_global_accepted_rows();
+std::span<const KeywordDef> kw_global_env_rows();
+std::span<const KeywordDef> kw_global_http_rows();
+std::span<const KeywordDef> kw_global_process_rows();
+std::span<const KeywordDef> kw_global_stats_rows();
+std::span<const KeywordDef> kw_global_tune_rows();
+std::span<const KeywordDef> kw_planned_rows();
+std::span<const KeywordDef> kw_userlist_rows();
 
 std::span<const KeywordRows> keyword_tables() {
   static constexpr KeywordRows tables[] = {
       kw_global_rows,
+      kw_global_accepted_rows,
+      kw_global_env_rows,
+      kw_global_http_rows,
+      kw_global_process_rows,
+      kw_global_stats_rows,
+      kw_global_tune_rows,
+      kw_planned_rows,
+      kw_userlist_rows,
       balance_keywords,
       bind_keywords,
       option_keywords,

@@ -71,6 +71,7 @@ constexpr KeywordDef rows[] = {
     tls("key-base", "Directory of private keys that are named by a relative path.", "global\n    key-base /etc/ssl/private"),
     kept("maxzlibmem", "Memory for compression, in megabytes.", keep_number),
     kept("no-memory-trimming", "Keeps freed memory instead of giving it back to the system.", keep_flag),
+    kept("no-quic", "Does without QUIC.", keep_flag),
     kept("noevports", "Does without an event engine of another system.", keep_flag),
     kept("nokqueue", "Does without an event engine of another system.", keep_flag),
     kept("numa-cpu-mapping", "Stays on the CPUs of one NUMA node.", keep_flag, true),

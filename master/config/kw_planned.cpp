@@ -42,7 +42,6 @@ constexpr KeywordDef rows[] = {
     planned("lua-load", "Loads a Lua program."),
     planned("lua-load-per-thread", "Loads a Lua program in every worker."),
     planned("lua-prepend-path", "Search path of Lua modules."),
-    planned("no-quic", "Switches QUIC off."),
     planned("ocsp-update.disable", "Automatic updates of OCSP answers."),
     planned("ocsp-update.httpproxy", "Automatic updates of OCSP answers."),
     planned("ocsp-update.maxdelay", "Automatic updates of OCSP answers."),
