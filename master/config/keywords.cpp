@@ -28,12 +28,16 @@ std::span<const KeywordRows> keyword_tables() {
       kw_userlist_rows,
       balance_keywords,
       bind_keywords,
+      cookie_keywords,
+      error_keywords,
+      log_keywords,
       option_keywords,
       option_more_keywords,
       proxy_keywords,
       proxy_route_keywords,
       proxy_timeout_keywords,
       server_keywords,
+      stats_keywords,
   };
   return tables;
 }

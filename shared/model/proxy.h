@@ -90,6 +90,8 @@ struct HttpReply {
   std::string errorfiles;             // name of an http-errors section
   std::string redirect_to;            // errorloc: 302 or 303 to this URL
   u16 redirect_code = 302;
+  Place place;                        // of a line that refers to an http-errors section
+  std::shared_ptr<const HttpReply> otherwise; // Errorfiles: what holds where the section has no such page
 };
 using ReplyPtr = std::shared_ptr<const HttpReply>;
 
@@ -167,7 +169,7 @@ struct ProxySettings {
   std::string log_tag;
   std::shared_ptr<const LogFormat> log_format, error_log_format, log_format_sd, unique_id_format;
   std::string log_format_text, error_log_format_text, log_format_sd_text, unique_id_format_text; // compiled by the validator: a defaults section cannot know the mode
-  Place log_format_place;
+  Place log_format_place, error_log_format_place, log_format_sd_place, unique_id_format_place;
   std::string unique_id_header;
   std::string monitor_uri;
   std::vector<Network> monitor_net;
@@ -218,7 +220,6 @@ struct Proxy : ProxySettings {
   const Proxy *default_target = nullptr; // default_backend, resolved
   u32 needs = 0;        // union of what its rules need
   u32 front_row = ~0u, back_row = ~0u; // in shared memory (shared/shm/service.h); given by the master
-  std::vector<std::string> http_errors_used;
 };
 
 } // namespace penstock
