@@ -79,7 +79,9 @@ bool Service::assign_rows(Config &config, std::string &error) {
     if (p->is_frontend) describe_proxy(*this, p->front_row, *p, p->maxconn.value_or(config.global.maxconn));
     if (p->is_backend) describe_proxy(*this, p->back_row, *p, 0);
     for (auto &s : p->servers) describe_server(*this, *s);
-    if (p->is_backend) proxy(p->back_row).epoch++;
+    if (!p->is_backend) continue;
+    choose_serving(*this, *p);
+    proxy(p->back_row).epoch++;
   }
   if (some_minconn) default_fullconn(*this, config);
   return true;

@@ -69,6 +69,8 @@ void Service::return_gauges(u32 dead) {
   give_back_all(service_->ssl_conns, header.held_ssl, gauge_id(GaugeKind::SslConnections, 0));
   header.gauge_sequence = 0; // certain from here on
   if (doubt) count_anew(*this, doubt);
+  for (u32 r = 0, n = server_rows(); r < n; r++)
+    if (server(r).backend_row != no_row && has_waiters(server(r), proxy(server(r).backend_row))) wake_many(serve_waiters(*this, r));
 }
 
 void Service::fold_slot(u32 dead) {

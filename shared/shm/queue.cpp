@@ -189,13 +189,14 @@ u64 grant(const Service &s, u32 id, u32 server_row) {
   return push_woken(s, id);
 }
 
-u64 serve_locked(const Service &s, u32 server_row, bool with_backend_queue) {
+u64 serve_locked(const Service &s, u32 server_row) {
   ServerRow &server = s.server(server_row);
   ProxyRow &backend = s.proxy(server.backend_row);
   Rows rows{s};
   u64 wake = 0;
+  if (!is_running(server)) return wake;
   for (;;) {
-    u32 own = first(rows, server.queue_root), any = with_backend_queue ? first(rows, backend.queue_root) : no_row;
+    u32 own = first(rows, server.queue_root), any = server.takes_part ? first(rows, backend.queue_root) : no_row;
     u32 next = own == no_row ? any : any == no_row || before(rows[own], rows[any]) ? own : any;
     if (next == no_row) return wake;
     u32 limit = slot_limit(server, backend);
@@ -231,9 +232,9 @@ u32 slot_limit(const ServerRow &server, const ProxyRow &backend) {
   return share > minconn ? share : minconn;
 }
 
-u64 serve_waiters(const Service &s, u32 server_row, bool with_backend_queue) {
+u64 serve_waiters(const Service &s, u32 server_row) {
   QueueGuard guard(s, s.server(server_row).backend_row);
-  return serve_locked(s, server_row, with_backend_queue);
+  return serve_locked(s, server_row);
 }
 
 u64 kick_waiters(const Service &s, u32 server_row) {

@@ -20,13 +20,13 @@ namespace penstock {
 u32 slot_limit(const ServerRow &server, const ProxyRow &backend);
 
 /// Whether somebody waits who could use a slot of this server.
-inline bool has_waiters(const ServerRow &server, const ProxyRow &backend, bool with_backend_queue) {
-  return server.queued.load() != 0 || (with_backend_queue && backend.queued.load() != 0);
+inline bool has_waiters(const ServerRow &server, const ProxyRow &backend) {
+  return server.queued.load() != 0 || (backend.queued.load() != 0 && server.takes_part.load());
 }
 
 /// Grants free slots of a server to those in line: its own queue's, and the backend's when the server takes
 /// part in balancing. The result is a mask of worker slots to wake, outside of any lock.
-[[nodiscard]] u64 serve_waiters(const Service &service, u32 server_row, bool with_backend_queue);
+[[nodiscard]] u64 serve_waiters(const Service &service, u32 server_row);
 /// All who wait for this very server are told to choose again.
 [[nodiscard]] u64 kick_waiters(const Service &service, u32 server_row);
 /// All who wait in the backend's queue are told to choose again.

@@ -45,7 +45,8 @@ inline Millis RateCounter::until_below(Tick now, u32 limit, u32 period_ms) const
   if (limit == 0) return period_ms;
   u32 period = static_cast<u32>(now / period_ms), into = static_cast<u32>(now % period_ms);
   u64 current = events_of(period), previous = events_of(period - 1);
-  if (current >= limit) return period_ms - into + 1; // nothing to gain before the period ends
+  if (current >= limit) // it weighs on as the next period's previous one, ever less
+    return period_ms - into + period_ms - static_cast<Millis>(u64{limit} * period_ms / current) + 1;
   if (current + previous * (period_ms - into) / period_ms < limit) return 0;
   u64 keep_ms = (limit - current) * period_ms / previous; // the previous period may still weigh this long
   Millis wait = static_cast<Millis>(period_ms - into) - static_cast<Millis>(keep_ms) + 1;

@@ -69,7 +69,7 @@ struct alignas(64) ServerRow {
   // Read by every pick, written seldom.
   std::atomic<u32> admin{0};
   std::atomic<u8> op_state{static_cast<u8>(OpState::Running)};
-  std::atomic<u8> flags{0};
+  std::atomic<u8> takes_part{0};       // 1: balancing may choose it, by weight and the rules for backups
   std::atomic<u32> weight{1};          // configured or set by `set weight`, 0-256
   std::atomic<u32> effective_weight{0}; // in units of weight_scale, after slow start; 0: not chosen by balancing
   std::atomic<u32> maxconn{0}, minconn{0}, maxqueue{0}; // 0: none. `set maxconn server` changes the first
@@ -94,6 +94,13 @@ struct alignas(64) ServerRow {
   std::atomic<u64> downtime_s{0};
   CheckReport check, agent;
 };
+
+inline OpState op_state(const ServerRow &row) { return static_cast<OpState>(row.op_state.load(std::memory_order_relaxed)); }
+inline bool in_maintenance(const ServerRow &row) { return (row.admin.load(std::memory_order_relaxed) & admin_any_maint) != 0; }
+/// Whether it was put into drain by hand or by a tracked server.
+inline bool is_draining(const ServerRow &row) { return (row.admin.load(std::memory_order_relaxed) & admin_any_drain) != 0; }
+/// Whether persistent traffic may still go to it: neither in maintenance nor down.
+inline bool is_running(const ServerRow &row) { return op_state(row) != OpState::Stopped && !in_maintenance(row); }
 
 struct alignas(64) ProxyRow {
   std::atomic<u64> epoch{0};        // bumped by whatever changes who is eligible: workers rebuild their schedule

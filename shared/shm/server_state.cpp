@@ -8,8 +8,6 @@
 
 namespace penstock {
 
-bool is_running(const ServerRow &row) { return op_state(row) != OpState::Stopped && !in_maintenance(row); }
-
 u32 effective_weight(const Server &server, const ServerRow &row, Tick now) {
   if (!is_running(row) || is_draining(row) || op_state(row) == OpState::Stopping) return 0;
   u32 weight = row.weight.load(std::memory_order_relaxed) * weight_scale;
@@ -17,6 +15,20 @@ u32 effective_weight(const Server &server, const ServerRow &row, Tick now) {
   if (op_state(row) != OpState::Starting || ramp <= 0 || weight == 0) return weight;
   i64 done = std::clamp<i64>(now - row.starting_since.load(std::memory_order_relaxed), 0, ramp);
   return std::max<u32>(1, static_cast<u32>((weight * done + ramp - 1) / ramp));
+}
+
+void choose_serving(const Service &service, const Proxy &backend) {
+  ServerCount usable = count_usable(service, backend);
+  bool backups = usable.active == 0, first = true;
+  for (const auto &s : backend.servers) {
+    ServerRow &r = service.server(s->row);
+    bool takes_part = r.effective_weight.load(std::memory_order_relaxed) > 0 && s->options->backup == backups;
+    if (takes_part && backups) {
+      takes_part = first || backend.has(Opt::Allbackups);
+      first = false;
+    }
+    r.takes_part.store(takes_part, std::memory_order_relaxed);
+  }
 }
 
 string_view server_status_word(const Server &server, const ServerRow &row) {
@@ -90,7 +102,7 @@ void ServerStates::apply(const Server &s, Tick now, bool was_running) {
   note_backend_change(backend, now);
   u64 wake = 0;
   if (runs) {
-    wake = serve_waiters(service_, s.row, r.effective_weight.load() > 0);
+    wake = serve_waiters(service_, s.row);
   } else if (backend.has(Opt::Redispatch) && !backend.has(Opt::Persist)) {
     wake = kick_waiters(service_, s.row);
   }
@@ -102,6 +114,7 @@ void ServerStates::apply(const Server &s, Tick now, bool was_running) {
 /// The epoch makes workers rebuild their schedules; a backend is down while no server of it is usable.
 void ServerStates::note_backend_change(const Proxy &p, Tick now) {
   ProxyRow &backend = service_.proxy(p.back_row);
+  choose_serving(service_, p);
   ServerCount usable = count_usable(service_, p);
   bool up = usable.active + usable.backup > 0 || p.servers.empty();
   bool was_up = backend.state.load() != 2;
@@ -123,7 +136,7 @@ void ServerStates::set_weight(const Server &s, u32 weight, Tick now) {
 
 void ServerStates::set_maxconn(const Server &s, u32 maxconn) {
   row(s).maxconn = maxconn;
-  service_.wake_many(serve_waiters(service_, s.row, row(s).effective_weight.load() > 0));
+  service_.wake_many(serve_waiters(service_, s.row));
 }
 
 void ServerStates::set_address(const Server &s, const Address &address) {

@@ -13,16 +13,13 @@
 
 namespace penstock {
 
-/// Whether persistent traffic may still go to it: neither in maintenance nor down.
-bool is_running(const ServerRow &row);
-/// Whether it was put into drain by hand or by a tracked server.
-inline bool is_draining(const ServerRow &row) { return (row.admin.load(std::memory_order_relaxed) & admin_any_drain) != 0; }
-inline bool in_maintenance(const ServerRow &row) { return (row.admin.load(std::memory_order_relaxed) & admin_any_maint) != 0; }
-inline OpState op_state(const ServerRow &row) { return static_cast<OpState>(row.op_state.load(std::memory_order_relaxed)); }
-
 /// The weight that balancing uses now, in units of weight_scale: 0 when the server gets no new traffic, less
 /// than its weight during slow start (manual, "slowstart").
 u32 effective_weight(const Server &server, const ServerRow &row, Tick now);
+
+/// Writes into the rows who takes part in balancing: every usable server that is no backup; without any,
+/// the first usable backup, or all of them (`option allbackups`). For whoever changes weights or states.
+void choose_serving(const Service &service, const Proxy &backend);
 
 /// The words that the statistics page and `show stat` use: UP, DOWN, MAINT, DRAIN, NOLB, "no check", …
 string_view server_status_word(const Server &server, const ServerRow &row);

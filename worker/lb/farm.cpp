@@ -26,7 +26,10 @@ void Farm::rebuild() {
     if (members_[m].running && !runs) went_down_.push_back(m);
     members_[m].running = runs;
   }
-  choose_candidates();
+  candidates_.clear();
+  for (u32 m = 0; m < members_.size(); m++)
+    if (members_[m].row->takes_part.load(std::memory_order_relaxed)) candidates_.push_back(m);
+  candidates_are_backup_ = !candidates_.empty() && members_[candidates_.front()].server->options->backup;
   bool is_static = backend_.balance.algorithm == BalanceAlgorithm::StaticRr || hashes_by_map();
   std::vector<u32> weights(members_.size(), 0);
   std::vector<HashRing::Entry> entries;
@@ -44,22 +47,6 @@ void Farm::rebuild() {
     ring_.build_map(entries);
   else if (uses_ring())
     ring_.build_points(entries);
-}
-
-/// All usable servers that are no backups; without any, the first usable backup, or all of them
-/// (`option allbackups`).
-void Farm::choose_candidates() {
-  candidates_.clear();
-  auto usable = [&](const Member &m) { return m.row->effective_weight.load(std::memory_order_relaxed) > 0; };
-  for (u32 m = 0; m < members_.size(); m++)
-    if (usable(members_[m]) && !members_[m].server->options->backup) candidates_.push_back(m);
-  candidates_are_backup_ = candidates_.empty();
-  if (!candidates_are_backup_) return;
-  for (u32 m = 0; m < members_.size(); m++) {
-    if (!usable(members_[m]) || !members_[m].server->options->backup) continue;
-    candidates_.push_back(m);
-    if (!backend_.has(Opt::Allbackups)) break;
-  }
 }
 
 bool Farm::has_usable() {
@@ -92,15 +79,8 @@ void Farm::note_taken(ServerRow &r, u32 now_served) const { raise_to(r.sess_max,
 void Farm::release(const Server &s) {
   ServerRow &r = row(s);
   give_back(server_share(service_, slot_, s.row));
-  bool balanced = takes_part(s);
-  if (has_waiters(r, backend_row_, balanced)) [[unlikely]]
-    service_.wake_many(serve_waiters(service_, s.row, balanced));
-}
-
-/// Whether requests of the backend's queue may go there.
-bool Farm::takes_part(const Server &s) {
-  refresh();
-  return row(s).effective_weight.load(std::memory_order_relaxed) > 0 && s.options->backup == candidates_are_backup_;
+  if (has_waiters(r, backend_row_)) [[unlikely]]
+    service_.wake_many(serve_waiters(service_, s.row));
 }
 
 void Farm::enter() {
@@ -118,9 +98,9 @@ u32 Farm::join(const Server *server, Priority priority, WaiterOwner owner, i64 n
   // A slot may have become free before we were in line.
   u64 wake = 0;
   if (server)
-    wake = serve_waiters(service_, server->row, takes_part(*server));
+    wake = serve_waiters(service_, server->row);
   else
-    for (u32 m : candidates_) wake |= serve_waiters(service_, members_[m].server->row, true);
+    for (u32 m : candidates_) wake |= serve_waiters(service_, members_[m].server->row);
   service_.wake_many(wake);
   return w;
 }

@@ -101,7 +101,6 @@ class Farm : Pinned {
     if (backend_row_.epoch.load(std::memory_order_acquire) != epoch_) [[unlikely]] rebuild();
   }
   void rebuild();
-  void choose_candidates();
   PickResult pick_wanted(const PickRequest &request);
   PickResult round_robin(const PickRequest &request);
   PickResult least_connections(const PickRequest &request);
@@ -113,7 +112,6 @@ class Farm : Pinned {
   static Choose algorithm_of(BalanceAlgorithm name);
   bool hashes_by_map() const;
   bool uses_ring() const;
-  bool takes_part(const Server &s);
   void note_taken(ServerRow &r, u32 now_served) const;
 
   bool is_avoided(u32 member, const PickRequest &request) const { return members_[member].server == request.avoid && candidates_.size() > 1; }
