@@ -88,12 +88,14 @@ void Service::clear_counters(bool totals) {
   for (u32 r = 0, n = server_rows(); r < n; r++) {
     ServerRow &row = server(r);
     row.rate_max = 0, row.sess_max = row.served.count(), row.queue_max = row.queued.load();
+    for (auto &longest : row.time_max_ms) longest = 0;
   }
   for (u32 r = 0, n = proxy_rows(); r < n; r++) {
     ProxyRow &row = proxy(r);
     row.conn_max = row.sess_max = row.conns.count();
     row.queue_max = row.total_queued.load();
     row.conn_rate_max = row.sess_rate_max = row.req_rate_max = 0;
+    for (auto &longest : row.time_max_ms) longest = 0;
   }
   ServiceRow &all = *service_;
   all.conn_rate_max = all.sess_rate_max = all.ssl_rate_max = 0;

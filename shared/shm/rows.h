@@ -64,6 +64,10 @@ struct CheckReport {
   char info[72] = {};              // what it said, e.g. "Connection refused"
 };
 
+/// The longest times of `show stat` (qtime_max …), in ms; raise_to() when a stream ends.
+enum class TimeKind : u8 { Queue, Connect, Response, Total, count_ };
+using LongestTimes = std::atomic<u32>[static_cast<size_t>(TimeKind::count_)];
+
 /// Everything about a server that all processes share. Writers: control (health), CLI, workers (slots).
 struct alignas(64) ServerRow {
   // Read by every pick, written seldom.
@@ -86,6 +90,7 @@ struct alignas(64) ServerRow {
   std::atomic<i64> last_session{0};    // wall seconds
   std::atomic<u32> rate_max{0}, sess_max{0};
   std::atomic<u32> queue_max{0};
+  LongestTimes time_max_ms{};
 
   // Health: the control process writes, pages and logs read.
   alignas(64) std::atomic<i64> last_change{0};     // Tick of the last up/down
@@ -115,6 +120,7 @@ struct alignas(64) ProxyRow {
   u32 queue_root = no_row;
   std::atomic<u32> total_queued{0}; // its own and its servers'
   std::atomic<u32> conn_max{0}, sess_max{0}, queue_max{0}, conn_rate_max{0}, sess_rate_max{0}, req_rate_max{0};
+  LongestTimes time_max_ms{};
 
   alignas(64) std::atomic<u32> rr_position{0};  // round robin over all workers
   std::atomic<u32> rr_backup_position{0};
