@@ -112,6 +112,7 @@ void keep_rule(LineContext &ctx, const KeywordDef &row, Place at) {
   rehearsal.proxy = defaults.rehearsal.get();
   rehearsal.settings = defaults.rehearsal.get();
   run_row(rehearsal, row, at);
+  *ctx.settings = *defaults.rehearsal; // settings that such a line gives are inherited like all others
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "master/config/kw_bind.h"
 #include "shared/base/text.h"
 
 namespace penstock {
@@ -34,18 +35,12 @@ bool open_defaults(LineContext &ctx, string_view name) {
   return true;
 }
 
-/// What `no`-name ports used to do: `listen NAME ADDRESS:PORT`.
-bool has_bind_address(const Words &words) { return !words.at_end() && words.peek() != "from" && words.peek() != "if" && words.peek() != "#"; }
+/// `listen NAME ADDRESS:PORT`, as in old files.
+bool has_bind_address(const Words &words) { return !words.at_end() && words.peek() != "from"; }
 
 void legacy_bind(LineContext &ctx) {
   ctx.words.warning("an address on the '" + std::string(find_section_by_bit(ctx.section)->name) + "' line is an old form", "write a 'bind' line");
-  std::vector<Word> words = {{"bind", 1}};
-  words.push_back(ctx.words.all()[ctx.words.position()]);
-  ctx.words.next();
-  Words line(std::move(words), ctx.words.line_place(), ctx.diags());
-  LineContext bind{.words = line, .config = ctx.config, .section = ctx.section};
-  bind.settings = ctx.settings, bind.proxy = ctx.proxy;
-  parse_line_in_section(bind);
+  bind_listen_address(ctx.words, *ctx.proxy);
 }
 
 void replay_rules(LineContext &ctx, const Defaults &defaults) {
@@ -85,6 +80,7 @@ template <bool frontend, bool backend> bool open_proxy(LineContext &ctx, string_
     legacy_bind(ctx);
     ctx.words.rewind(after);
   }
+  ctx.proxy->defaults = from;
   if (from) replay_rules(ctx, *from);
   return true;
 }

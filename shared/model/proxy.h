@@ -202,6 +202,7 @@ struct Proxy : ProxySettings {
   std::string name;
   Place place;
   bool is_frontend = false, is_backend = false; // both: listen
+  const Defaults *defaults = nullptr;           // what it inherited from
   u32 id = 0;          // `id`, or given in order
   u32 index = 0;       // in Config::proxies
   u32 uuid = 0;

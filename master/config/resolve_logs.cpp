@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// `log global` becomes the targets of the global section, and the texts of log formats are compiled:
+// only now is the mode of a proxy known that inherited its format. Equal formats are compiled once.
+#include <map>
+#include <tuple>
+
+#include "master/config/resolve.h"
+#include "shared/expr/log_format_defaults.h"
+#include "shared/model/config.h"
+
+namespace penstock {
+
+namespace {
+
+void replace_global_targets(Config &config, Proxy &proxy) {
+  std::vector<LogTarget> targets;
+  for (LogTarget &target : proxy.logs) {
+    if (target.is_global) targets.insert(targets.end(), config.global.logs.begin(), config.global.logs.end());
+    else targets.push_back(std::move(target));
+  }
+  proxy.logs = std::move(targets);
+}
+
+constexpr u32 seen_by_logs = needs_client | needs_session | needs_req_bytes | needs_req_head | needs_req_body | needs_server | needs_res_bytes | needs_res_head |
+                             needs_res_body | needs_stream | needs_end;
+constexpr u32 seen_by_unique_ids = needs_client | needs_session | needs_req_bytes | needs_req_head | needs_req_body | needs_stream;
+
+class FormatCompiler {
+ public:
+  FormatCompiler(Config &config, Diagnostics &diags) : config_(config), diags_(diags) {}
+
+  std::shared_ptr<const LogFormat> compile(Proxy &proxy, const std::string &text, u32 available, u8 flags, Place place) {
+    if (text.empty()) return nullptr;
+    auto key = std::make_tuple(text, proxy.mode, available);
+    if (auto it = made_.find(key); it != made_.end()) return it->second;
+    Words none({}, place, diags_);
+    Compiler compiler(none, config_, &proxy, available);
+    auto format = compiler.log_format(text, place, flags);
+    std::shared_ptr<const LogFormat> shared = format ? std::make_shared<const LogFormat>(std::move(*format)) : nullptr;
+    made_.emplace(std::move(key), shared);
+    return shared;
+  }
+
+ private:
+  Config &config_;
+  Diagnostics &diags_;
+  std::map<std::tuple<std::string, Mode, u32>, std::shared_ptr<const LogFormat>> made_;
+};
+
+bool is_own(const Proxy &proxy, const Place &place) {
+  return place.file && proxy.place.file == place.file && place.line > proxy.place.line;
+}
+
+/// `option httplog` cannot be served in mode tcp.
+void fall_back_to_tcp(Proxy &proxy, Diagnostics &diags) {
+  if (proxy.mode == Mode::Http || proxy.log_format_text != http_log_format) return;
+  proxy.log_format_text = tcp_log_format;
+  if (is_own(proxy, proxy.log_format_place))
+    diags.warning(proxy.log_format_place, "'option httplog' cannot be used in " + proxy_text(proxy) + ", which is not in 'mode http'", "'option tcplog' is used instead");
+}
+
+void compile_formats(FormatCompiler &compiler, Proxy &proxy, Diagnostics &diags) {
+  fall_back_to_tcp(proxy, diags);
+  Place place = proxy.log_format_place.file ? proxy.log_format_place : proxy.place;
+  proxy.log_format = compiler.compile(proxy, proxy.log_format_text, seen_by_logs, log_mandatory_dash, place);
+  proxy.error_log_format = compiler.compile(proxy, proxy.error_log_format_text, seen_by_logs, log_mandatory_dash, place);
+  proxy.log_format_sd = compiler.compile(proxy, proxy.log_format_sd_text, seen_by_logs, log_mandatory_dash, place);
+  proxy.unique_id_format = compiler.compile(proxy, proxy.unique_id_format_text, seen_by_unique_ids, 0, proxy.place);
+  for (const auto &format : {proxy.log_format, proxy.error_log_format, proxy.log_format_sd, proxy.unique_id_format})
+    if (format) proxy.needs |= format->needs;
+  if (proxy.logs.empty() && proxy.log_format && is_own(proxy, proxy.log_format_place))
+    diags.warning(proxy.log_format_place, "the log format of " + proxy_text(proxy) + " has no effect: there is no 'log' line");
+}
+
+} // namespace
+
+void resolve_logs(Config &config, Diagnostics &diags) {
+  FormatCompiler compiler(config, diags);
+  for (const auto &proxy : config.proxies) {
+    replace_global_targets(config, *proxy);
+    if (proxy->is_frontend) compile_formats(compiler, *proxy, diags);
+  }
+}
+
+} // namespace penstock
