@@ -20,6 +20,8 @@ void stats_socket(LineContext &ctx) {
   bind->place = ctx.words.line_place();
   bind->address = address.address;
   bind->inherited_fd = address.fd;
+  bind->inherited_kind_given = address.socket_given;
+  bind->sockpair = address.sockpair;
   if (!parse_line_options(ctx, bind_option_index(), bind.get())) return;
   if (bind->name.empty()) bind->name = "stats-" + std::to_string(ctx.config.global.stats_sockets.size() + 1);
   ctx.config.global.stats_sockets.push_back(std::move(bind));

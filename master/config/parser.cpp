@@ -85,8 +85,34 @@ void run_row(LineContext &ctx, const KeywordDef &row, Place at) {
   }
   if (row.standing == Standing::Legacy) ctx.diags().warning(at, quoted(row.name) + " is an old form", "write " + quoted(row.modern));
   unsigned alerts = ctx.diags().alerts();
+  warn_of_order(ctx, row, at);
   row.parse(ctx);
   if (ctx.diags().alerts() == alerts) words.end();
+}
+
+/// Kinds of rules in the order in which they run, whatever the order of their lines.
+struct RuleKind {
+  string_view name;
+  bool (*present)(const Proxy &);
+};
+constexpr RuleKind rule_kinds[] = {
+    {"tcp-request connection", [](const Proxy &p) { return !p.tcp_connection.empty(); }},
+    {"tcp-request session", [](const Proxy &p) { return !p.tcp_session.empty(); }},
+    {"tcp-request content", [](const Proxy &p) { return !p.tcp_request.empty(); }},
+    {"http-request", [](const Proxy &p) { return !p.http_request.empty(); }},
+    {"use_backend", [](const Proxy &p) { return !p.use_backend.empty(); }},
+    {"use-server", [](const Proxy &p) { return !p.use_server.empty(); }},
+};
+
+void warn_of_order(LineContext &ctx, const KeywordDef &row, Place at) {
+  if (!ctx.proxy) return;
+  const RuleKind *kind = std::find_if(std::begin(rule_kinds), std::end(rule_kinds), [&](const RuleKind &k) { return k.name == row.name; });
+  if (kind == std::end(rule_kinds)) return;
+  for (const RuleKind *later = kind + 1; later != std::end(rule_kinds); later++) {
+    if (!later->present(*ctx.proxy)) continue;
+    ctx.diags().warning(at, "this " + quoted(row.name) + " rule stands after a " + quoted(later->name) + " rule but runs before it");
+    return;
+  }
 }
 
 Negation take_negation(Words &words) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "master/config/resolve_errors.h"
 #include "shared/model/config.h"
 #include "shared/table/words.h"
 
@@ -140,9 +141,8 @@ void resolve_configuration(Config &config, Diagnostics &diags) {
   resolve_proxy_names(config, diags);
   resolve_servers(config, diags);
   resolve_userlists(config, diags);
-  resolve_names(config, diags); // those inside expressions
   resolve_routes(config, diags);
-  resolve_errors(config, diags);
+  resolve_error_files(config, diags);
   resolve_logs(config, diags);
   validate_configuration(config, diags);
   if (!diags.failed()) resolve_addresses(config, diags); // last: it may take time, and its mistakes are not in the text
