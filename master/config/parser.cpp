@@ -75,21 +75,6 @@ void report_unknown(LineContext &ctx) {
   else words.alert("unknown keyword '" + std::string(first) + " " + std::string(words.peek()) + "' in " + section_text(ctx), hint);
 }
 
-void run_row(LineContext &ctx, const KeywordDef &row, Place at) {
-  Words &words = ctx.words;
-  words.set_subject(row.name);
-  ctx.def = &row;
-  if (row.standing == Standing::Planned) {
-    ctx.diags().alert(at, quoted(row.name) + " is known but not supported yet");
-    return;
-  }
-  if (row.standing == Standing::Legacy) ctx.diags().warning(at, quoted(row.name) + " is an old form", "write " + quoted(row.modern));
-  unsigned alerts = ctx.diags().alerts();
-  warn_of_order(ctx, row, at);
-  row.parse(ctx);
-  if (ctx.diags().alerts() == alerts) words.end();
-}
-
 /// Kinds of rules in the order in which they run, whatever the order of their lines.
 struct RuleKind {
   string_view name;
@@ -113,6 +98,21 @@ void warn_of_order(LineContext &ctx, const KeywordDef &row, Place at) {
     ctx.diags().warning(at, "this " + quoted(row.name) + " rule stands after a " + quoted(later->name) + " rule but runs before it");
     return;
   }
+}
+
+void run_row(LineContext &ctx, const KeywordDef &row, Place at) {
+  Words &words = ctx.words;
+  words.set_subject(row.name);
+  ctx.def = &row;
+  if (row.standing == Standing::Planned) {
+    ctx.diags().alert(at, quoted(row.name) + " is known but not supported yet");
+    return;
+  }
+  if (row.standing == Standing::Legacy) ctx.diags().warning(at, quoted(row.name) + " is an old form", "write " + quoted(row.modern));
+  unsigned alerts = ctx.diags().alerts();
+  warn_of_order(ctx, row, at);
+  row.parse(ctx);
+  if (ctx.diags().alerts() == alerts) words.end();
 }
 
 Negation take_negation(Words &words) {

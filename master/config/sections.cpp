@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "master/config/kw_bind.h"
 #include "shared/base/text.h"
 
 namespace penstock {
@@ -40,7 +39,12 @@ bool has_bind_address(const Words &words) { return !words.at_end() && words.peek
 
 void legacy_bind(LineContext &ctx) {
   ctx.words.warning("an address on the '" + std::string(find_section_by_bit(ctx.section)->name) + "' line is an old form", "write a 'bind' line");
-  bind_listen_address(ctx.words, *ctx.proxy);
+  Word address = ctx.words.all()[ctx.words.position()];
+  ctx.words.next();
+  Words line({{"bind", address.column}, address}, ctx.words.line_place(), ctx.diags());
+  LineContext bind{.words = line, .config = ctx.config, .section = ctx.section};
+  bind.settings = ctx.settings, bind.proxy = ctx.proxy;
+  parse_line_in_section(bind);
 }
 
 void replay_rules(LineContext &ctx, const Defaults &defaults) {
