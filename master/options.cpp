@@ -149,6 +149,26 @@ Options parse_options(int argc, char **argv, std::string &error) {
   return options;
 }
 
+std::vector<std::string> reload_arguments(const std::vector<std::string> &arguments, bool check) {
+  std::vector<std::string> out = {arguments.at(0)};
+  if (check) out.push_back("-c");
+  for (size_t i = 1; i < arguments.size(); i++) {
+    const std::string &word = arguments[i];
+    const OptionRow *row = find_row(word);
+    if (!row) continue;
+    bool once = row->takes == Takes::Pids || row->name == "-x" || (check && row->name == "-q");
+    if (row->name == "--") {
+      out.insert(out.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
+      break;
+    }
+    if (!once) out.push_back(word);
+    if (row->takes == Takes::Word && ++i < arguments.size() && !once) out.push_back(arguments[i]);
+    if (row->takes == Takes::Pids)
+      while (i + 1 < arguments.size() && parse_u64(arguments[i + 1])) i++;
+  }
+  return out;
+}
+
 std::string usage() {
   std::string out = "Usage: penstock [-f FILE|DIR]… [OPTION]… [-- FILE…]\n";
   for (const OptionRow &row : rows) {

@@ -35,6 +35,10 @@ struct Options {
 /// Reads the command line. On a mistake: the listing is Usage and `error` may say why.
 Options parse_options(int argc, char **argv, std::string &error);
 
+/// The command line of the next image: without the lists of processes to end and what to take over, and
+/// for a check with -c and without -q.
+std::vector<std::string> reload_arguments(const std::vector<std::string> &arguments, bool check);
+
 /// The usage text: one line per option.
 std::string usage();
 

@@ -6,6 +6,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "worker/stream/steps.h"
+
 namespace penstock {
 namespace {
 
@@ -53,6 +55,10 @@ void panic_install(BoardCell *cell) {
   action.sa_flags = static_cast<int>(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND);
   sigemptyset(&action.sa_mask);
   for (int fatal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP}) sigaction(fatal, &action, nullptr);
+}
+
+std::string panic_step_name(u32 step) {
+  return step < static_cast<u32>(Step::count_) ? std::string(step_name(static_cast<Step>(step))) : "none";
 }
 
 } // namespace penstock

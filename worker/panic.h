@@ -3,6 +3,8 @@
 // happened. The master reads the cell when the process is gone and reports place and trail.
 #pragma once
 
+#include <string>
+
 #include "shared/shm/board.h"
 
 namespace penstock {
@@ -26,5 +28,8 @@ inline void panic_note_trail(u8 step) {
 
 /// Clears `cell`, makes it this process', and catches the fatal signals on a stack of their own.
 void panic_install(BoardCell *cell);
+
+/// "Connect" for the number that a cell holds.
+std::string panic_step_name(u32 step);
 
 } // namespace penstock

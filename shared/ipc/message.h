@@ -28,6 +28,8 @@ enum class MessageType : u16 {
   Stopping,
   CliConnection, // to control: one descriptor, a conversation for the runtime socket; payload: u32 level
   ChildDied,     // to control: payload: u32 slot
+  TakeoverGroup, // between masters: a `group` line of a manifest, with the group's descriptors
+  TakeoverEnd,
   count_
 };
 

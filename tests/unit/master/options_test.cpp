@@ -62,3 +62,9 @@ TEST_CASE("what is not understood shows the usage") {
   CHECK_FALSE(parse({"-n", "abc", "-f", "x"}).error.empty());
   CHECK(usage().find("-sf") != std::string::npos);
 }
+
+TEST_CASE("the next image's command line") {
+  std::vector<std::string> given = {"p", "-q", "-D", "-x", "/run/s", "-sf", "1", "2", "-f", "-q", "-dMx", "--", "-sf", "3"};
+  CHECK(reload_arguments(given, false) == std::vector<std::string>{"p", "-q", "-D", "-f", "-q", "-dMx", "--", "-sf", "3"});
+  CHECK(reload_arguments(given, true) == std::vector<std::string>{"p", "-c", "-D", "-f", "-q", "-dMx", "--", "-sf", "3"});
+}
