@@ -48,6 +48,11 @@ bool Supervisor::prepare(std::unique_ptr<Config> config) {
   return cli_->open(invocation_.options.master_socket, config_->global);
 }
 
+void Supervisor::start() {
+  watch_signals();
+  start_generation();
+}
+
 // -------------------------------------------------------------------------------------------- forking
 
 Child *Supervisor::spawn(ChildKind kind, u32 generation, u32 index) {
@@ -97,7 +102,7 @@ void Supervisor::become_child(Child &me, bool may_fork) {
     if (&other != &me) other.channel.close(); // else nobody would notice the master's death
   if (signal_io_.fd >= 0) close(signal_io_.fd);
   close(loop_.engine_fd());
-  cli_->close_all();
+  cli_->close_in_child();
   takeover_->close();
   if (invocation_.report_fd >= 0) close(invocation_.report_fd);
   if (invocation_.options.daemon) {

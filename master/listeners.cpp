@@ -104,6 +104,20 @@ bool Listeners::prepare(Config &config, u32 workers, bool retry) {
   return good;
 }
 
+bool Listeners::try_out(const Config &config) {
+  bool good = true;
+  for (const auto &proxy : config.proxies)
+    for (const auto &bind : proxy->binds) {
+      if (proxy->disabled || !socket_per_worker(*bind)) continue; // others can't be bound twice
+      std::string error;
+      int fd = make_socket(*bind, config.global, error);
+      if (fd >= 0) close(fd);
+      else say(Severity::Alert, bind_message_start(*bind) + error + " for [" + bind->address.text() + "].");
+      good &= fd >= 0;
+    }
+  return good;
+}
+
 bool Listeners::prepare_bind(Bind &bind, const Global &global, u32 workers, bool control, bool retry) {
   std::string key = socket_key(bind, global);
   SocketGroup *group = claim(key);

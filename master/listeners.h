@@ -19,15 +19,15 @@ namespace penstock {
 
 struct SocketGroup {
   u32 id = 0;             // Bind::listener; unique over the service's life
-  std::string key;        // bind_sockets.h
-  std::vector<int> fds;   // index = index in the kernel's group
+  std::string key = {};   // bind_sockets.h
+  std::vector<int> fds = {}; // index = index in the kernel's group
   u32 listening = 0;      // the first so many listen
   bool shared = false;    // one socket for all
   bool inherited = false; // fd@: not ours to close
   bool foreign = false;   // somebody else listens there, too: indexes are not ours to choose
   bool stream = true;
   bool selected = false;  // a selector is attached
-  std::vector<u32> active; // what it says
+  std::vector<u32> active = {}; // what it says
   // of this configuration
   const Bind *bind = nullptr;
   bool control = false;   // polled by control (stats sockets), not by workers
@@ -36,8 +36,10 @@ struct SocketGroup {
 class Listeners {
  public:
   /// Claims or makes the groups that `config` needs for `workers` workers, and fills Bind::listener.
-  /// Says what fails. With `trial`, nothing is kept: only whether it could be done.
+  /// Says what fails.
   bool prepare(Config &config, u32 workers, bool retry);
+  /// Whether the addresses of `config` could be bound beside what we have; keeps nothing.
+  bool try_out(const Config &config);
   /// All that are bound begin to listen, in the order of their index.
   bool listen_all();
   /// New connections go to these workers only; with none, to whom they go is left as it is.

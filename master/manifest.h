@@ -22,14 +22,14 @@ struct ManifestChild {
   Tick end_by = never;
   Millis hard_stop_after = eternity;
   int channel = -1;
-  std::string version;
+  std::string version = {};
   bool operator==(const ManifestChild &) const = default;
 };
 struct ManifestGroup {
   u32 id = 0;
   bool shared = false, inherited = false, foreign = false, stream = true, selected = false;
-  std::vector<int> fds;
-  std::string key;
+  std::vector<int> fds = {};
+  std::string key = {};
   bool operator==(const ManifestGroup &) const = default;
 };
 

@@ -33,6 +33,8 @@ class MasterCli : Pinned {
   void answer_asker(int fd, bool success, const std::string &messages);
   /// Closes everything, the listener included.
   void close_all();
+  /// The same in a forked child, which must leave the master's loop alone.
+  void close_in_child();
 
   Supervisor &supervisor() { return supervisor_; }
   void bury(MasterSession &session);

@@ -20,14 +20,14 @@ extern char **environ;
 namespace penstock {
 namespace {
 
-using Words = std::vector<string_view>;
+using Arguments = std::vector<string_view>;
 
 struct CommandRow {
   string_view name; // one or more words
   string_view arguments;
   string_view summary;
   Bind::Level level;
-  void (*run)(MasterSession &, Supervisor &, const Words &arguments);
+  void (*run)(MasterSession &, Supervisor &, const Arguments &arguments);
 };
 
 // ------------------------------------------------------------------------------------------- show proc
@@ -56,7 +56,7 @@ void proc_children(MasterSession &to, Supervisor &s, bool current, bool debug) {
   }
 }
 
-void show_proc(MasterSession &to, Supervisor &s, const Words &arguments) {
+void show_proc(MasterSession &to, Supervisor &s, const Arguments &arguments) {
   bool debug = !arguments.empty() && arguments[0] == "debug";
   to.print("#<PID>          <type>          <reloads>       <uptime>        <version>      ");
   to.print(debug ? "\t\t <ipc_fd>       \n" : "\n");
@@ -74,10 +74,10 @@ void show_proc(MasterSession &to, Supervisor &s, const Words &arguments) {
 
 // ------------------------------------------------------------------------------------------ the others
 
-void show_version(MasterSession &to, Supervisor &, const Words &) { to.print(std::string(product_version) + "\n\n"); }
-void show_startup_logs(MasterSession &to, Supervisor &, const Words &) { to.print(startup_log() + "\n"); }
+void show_version(MasterSession &to, Supervisor &, const Arguments &) { to.print(std::string(product_version) + "\n\n"); }
+void show_startup_logs(MasterSession &to, Supervisor &, const Arguments &) { to.print(startup_log() + "\n"); }
 
-void show_env(MasterSession &to, Supervisor &, const Words &arguments) {
+void show_env(MasterSession &to, Supervisor &, const Arguments &arguments) {
   for (char **e = environ; *e; e++) {
     string_view line = *e;
     if (arguments.empty() || line.substr(0, line.find('=')) == arguments[0]) to.print(std::string(line) + "\n");
@@ -85,24 +85,24 @@ void show_env(MasterSession &to, Supervisor &, const Words &arguments) {
   to.print("\n");
 }
 
-template <bool hard> void reload(MasterSession &from, Supervisor &s, const Words &) { s.reload(from.give_away(), hard); }
+template <bool hard> void reload(MasterSession &from, Supervisor &s, const Arguments &) { s.reload(from.give_away(), hard); }
 
-template <Bind::Level level> void lower_level(MasterSession &session, Supervisor &, const Words &) {
+template <Bind::Level level> void lower_level(MasterSession &session, Supervisor &, const Arguments &) {
   if (session.level < level) session.print("Permission denied\n");
   else session.level = level;
 }
 
-void show_level(MasterSession &session, Supervisor &, const Words &) {
+void show_level(MasterSession &session, Supervisor &, const Arguments &) {
   constexpr const char *names[] = {"user\n\n", "operator\n\n", "admin\n\n"};
   session.print(names[session.level]);
 }
 
-void show_sockets(MasterSession &session, Supervisor &, const Words &) {
+void show_sockets(MasterSession &session, Supervisor &, const Arguments &) {
   std::string key = session.cli().key();
   session.print("# socket lvl processes\n" + key.substr(key.find(' ') + 1) + " admin all\n\n");
 }
 
-void set_prompt(MasterSession &session, Supervisor &, const Words &arguments) {
+void set_prompt(MasterSession &session, Supervisor &, const Arguments &arguments) {
   using Prompt = MasterSession::Prompt;
   string_view how = arguments.empty() ? "" : arguments[0];
   struct Row {
@@ -116,14 +116,14 @@ void set_prompt(MasterSession &session, Supervisor &, const Words &arguments) {
   if (session.prompt == Prompt::None) session.print("\n");
 }
 
-void echo(MasterSession &session, Supervisor &, const Words &arguments) {
+void echo(MasterSession &session, Supervisor &, const Arguments &arguments) {
   for (size_t i = 0; i < arguments.size(); i++) session.print((i ? " " : "") + std::string(arguments[i]));
   session.print("\n");
 }
-void quit(MasterSession &session, Supervisor &, const Words &) { session.quit(); }
+void quit(MasterSession &session, Supervisor &, const Arguments &) { session.quit(); }
 /// Accepted and without effect here: what they unlock belongs to the runtime socket.
-void accept_mode(MasterSession &, Supervisor &, const Words &) {}
-void help(MasterSession &session, Supervisor &, const Words &arguments);
+void accept_mode(MasterSession &, Supervisor &, const Arguments &) {}
+void help(MasterSession &session, Supervisor &, const Arguments &arguments);
 
 constexpr CommandRow rows[] = {
     {"echo", "TEXT", "print the text", Bind::User, echo},
@@ -151,7 +151,7 @@ void help_line(MasterSession &session, string_view left, string_view summary) {
   session.print(line);
 }
 
-void help(MasterSession &session, Supervisor &, const Words &arguments) {
+void help(MasterSession &session, Supervisor &, const Arguments &arguments) {
   session.print("The following commands are valid at this level:\n");
   help_line(session, "@!<pid> [COMMAND]", "send a command to the processes of <pid>");
   help_line(session, "@1 [COMMAND]", "send a command to the current processes");
@@ -162,16 +162,16 @@ void help(MasterSession &session, Supervisor &, const Words &arguments) {
   session.print("\n");
 }
 
-Words words_of(string_view line) {
-  Words out;
+Arguments words_of(string_view line) {
+  Arguments out;
   for (string_view w : split(line, ' '))
     if (!w.empty()) out.push_back(w);
   return out;
 }
 
 /// How many words of the line the row's name takes; 0: it is not this one.
-size_t matches(const CommandRow &row, const Words &line) {
-  Words name = words_of(row.name);
+size_t matches(const CommandRow &row, const Arguments &line) {
+  Arguments name = words_of(row.name);
   if (line.size() < name.size()) return 0;
   return std::equal(name.begin(), name.end(), line.begin()) ? name.size() : 0;
 }
@@ -179,13 +179,13 @@ size_t matches(const CommandRow &row, const Words &line) {
 } // namespace
 
 void run_master_command(MasterSession &session, string_view command) {
-  Words line = words_of(command);
+  Arguments line = words_of(command);
   if (line.empty()) return;
   for (const CommandRow &row : rows) {
     size_t taken = matches(row, line);
     if (!taken) continue;
     if (row.level > session.level) return session.print("Permission denied\n\n");
-    return row.run(session, session.cli().supervisor(), Words(line.begin() + static_cast<std::ptrdiff_t>(taken), line.end()));
+    return row.run(session, session.cli().supervisor(), Arguments(line.begin() + static_cast<std::ptrdiff_t>(taken), line.end()));
   }
   session.print("Unknown command: '" + std::string(line[0]) + "', but maybe one of the following ones is a better match:\n");
   for (const CommandRow &row : rows)

@@ -45,12 +45,25 @@ MasterSession::MasterSession(MasterCli &cli, int fd, Bind::Level l) : level(l), 
 }
 
 MasterSession::~MasterSession() {
-  if (target_.fd >= 0) ::close(target_.fd);
-  if (!given_ && client_.fd >= 0) ::close(client_.fd);
+  // Removed, not merely closed: a child that was just forked may hold copies for a moment.
+  Loop &loop = cli_.supervisor().loop();
+  if (target_.fd >= 0) {
+    loop.remove(target_);
+    ::close(target_.fd);
+  }
+  if (given_ || client_.fd < 0) return;
+  loop.remove(client_);
+  ::close(client_.fd);
+}
+
+void MasterSession::close_in_child() {
+  for (Io *io : {&client_, &target_})
+    if (io->fd >= 0) ::close(std::exchange(io->fd, -1));
 }
 
 int MasterSession::give_away() {
   given_ = closing_ = true;
+  if (!out_.empty()) send(client_.fd, out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL); // what came before
   cli_.supervisor().loop().remove(client_);
   return client_.fd;
 }

@@ -28,6 +28,8 @@ class MasterSession : Pinned {
   int give_away();
   void quit() { closing_ = true; }
   MasterCli &cli() { return cli_; }
+  /// In a forked child: closes the descriptors and leaves the master's loop alone.
+  void close_in_child();
 
  private:
   struct Io : IoHandle {

@@ -129,6 +129,7 @@ void Supervisor::tick() {
 int Supervisor::run() {
   while (ending_ == Ending::No || any_left()) {
     loop_.turn();
+    buried_.clear();
     tick();
   }
   return leave();
@@ -206,7 +207,9 @@ void Supervisor::child_ended(Child &child, int status) {
   u32 index = child.index, slot = child.slot;
   bool quick = loop_.now() - child.started < quick_death;
   ChildKind kind = child.kind;
-  children_.remove_if([&child](const Child &c) { return &c == &child; });
+  child.fd = -1; // an event of this turn may still hold it
+  auto it = std::ranges::find_if(children_, [&child](const Child &c) { return &c == &child; });
+  buried_.splice(buried_.end(), children_, it);
 
   if (worker)
     for (Child &c : children_)

@@ -71,6 +71,10 @@ class Supervisor : Pinned {
   /// After a re-execution: takes up what the manifest says. A null `config` (it had mistakes): the old
   /// generation serves on.
   void take_up(Manifest manifest, std::unique_ptr<Config> config);
+  /// -D: one byte is written there once the service serves.
+  void report_to(int fd) { invocation_.report_fd = fd; }
+  /// The first generation.
+  void start();
   /// Until the end; returns the exit status (or dies by the signal that ended it).
   int run();
 
@@ -140,6 +144,7 @@ class Supervisor : Pinned {
   int board_fd_ = -1;
   Listeners listeners_;
   std::list<Child> children_;
+  std::list<Child> buried_; // until the turn ends
   std::unique_ptr<MasterCli> cli_;
   std::unique_ptr<Takeover> takeover_;
   Phase phase_ = Phase::Idle;

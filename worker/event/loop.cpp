@@ -82,6 +82,8 @@ void Loop::read_clocks() {
   wall_us_ = wall.tv_sec * 1'000'000 + wall.tv_nsec / 1000;
 }
 
+int Loop::engine_fd() const { return impl_->epoll; }
+
 static void control(int epoll, int how, IoHandle &h, u32 events) {
   epoll_event e{};
   e.events = events;

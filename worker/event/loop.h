@@ -59,6 +59,9 @@ class Loop : Pinned {
   /// Whether deferred work waits: the next turn will not sleep.
   bool busy() const;
 
+  /// For a fork: the child closes it.
+  int engine_fd() const;
+
   Tick now() const { return now_ms_; }   // read once per turn
   i64 now_us() const { return now_us_; }
   i64 wall_now_us() const { return wall_us_; }
