@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "shared/expr/match.h"
 #include "shared/expr/sample.h"
 #include "shared/table/defs.h"
 #include "shared/table/words.h"
@@ -17,6 +18,7 @@ namespace penstock {
 struct Config;
 struct Proxy;
 class PatternSet; // shared/expr/pattern.h
+struct PatternEntry;
 
 struct ConverterStep {
   const ConverterDef *def = nullptr;
@@ -36,9 +38,8 @@ struct Expr {
 /// One `acl` line, or one anonymous ACL { … }.
 struct AclTest {
   Expr expr;
-  u8 match = 0;             // MatchMethod of pattern.h
-  std::shared_ptr<PatternSet> patterns; // shared: the same file is loaded once
-  bool found_only = false;  // -m found
+  MatchMethod match = MatchMethod::Found;
+  std::vector<std::shared_ptr<const PatternSet>> patterns; // the line's own, and one per file; files are loaded once
 };
 
 /// A named ACL: any of its lines matches.
@@ -52,6 +53,7 @@ struct Acl {
 struct ConditionTerm {
   const Acl *acl = nullptr;
   bool negated = false;
+  std::shared_ptr<const Acl> owned; // anonymous and predefined ones
 };
 
 /// if/unless: a disjunction of conjunctions. Absent: `always()`.
@@ -118,15 +120,34 @@ class Compiler {
   void set_action_argument(string_view s) { action_argument_ = s; }
   /// Anonymous ACL { … } and named ones; used by condition().
   bool acl_line(Acl &into);
+  /// Where named ACLs are looked up; the proxy's own unless set.
+  void set_acl_scope(const std::vector<std::unique_ptr<Acl>> *acls) { acls_ = acls; }
+  Diagnostics &diags() { return words_.diags(); }
+  /// What runs here, for messages: "http-request rules".
+  string_view where() const;
 
  private:
+  friend class ExprParser;
+  const Acl *find_acl(string_view name) const;
+  bool acl_patterns(AclTest &test, bool has_match);
+  std::optional<ConditionTerm> condition_term();
+
   Words &words_;
   Config &config_;
   Proxy *proxy_;
   u32 available_;
   u32 rule_set_;
   string_view action_argument_;
+  const std::vector<std::unique_ptr<Acl>> *acls_ = nullptr;
 };
+
+/// Looks up the proxies, servers and userlists that expressions name; alerts about those that do not exist.
+/// To be called once after all sections are read.
+void resolve_names(Config &config, Diagnostics &diags);
+/// What is available (Needs) in a rule set, by RuleSets bit.
+u32 available_in(u32 rule_set);
+/// What logs may use, and what is available when a backend is chosen or a server is used.
+inline constexpr u32 available_for_routing = needs_client | needs_session | needs_req_bytes | needs_req_head | needs_req_body | needs_stream;
 
 /// Parses a whole rule line whose cursor stands on the action's name, condition included.
 std::unique_ptr<Rule> compile_rule(Compiler &compiler);

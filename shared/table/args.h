@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -41,12 +42,27 @@ using ArgSpecs = std::array<ArgSpec, 6>;
 
 struct ArgValue {
   ArgType type = ArgType::None; // None: left out
-  i64 num = 0;                  // Int, Time (ms), Size; Mask: prefix bits; Var: slot
+  i64 num = 0;                  // Int, Time (ms), Size; Mask: prefix bits; Var: VarId::packed()
   Ip ip;
   std::string str;              // Str; the written text of every type
-  const void *ref = nullptr;    // what a name resolved to: Proxy, Server, Userlist, Regex, PatternSet
+  const void *ref = nullptr;    // Regex, PatternSet: the object. Of a name: see target()
+  std::shared_ptr<const void> owner; // keeps `ref` alive; of names it is the NameRef
+  template <class T> const T *as() const { return static_cast<const T *>(ref); }
+  /// What a name (Frontend, Backend, Table, Server, Userlist) resolved to.
+  template <class T> const T *target() const;
   explicit operator bool() const { return type != ArgType::None; }
 };
+
+/// A name that may be declared further down in the configuration: resolved once all is read
+/// (resolve_names() in shared/expr/compile.h). Copies of an argument share it.
+struct NameRef {
+  ArgType type = ArgType::None;
+  std::string text;
+  const void *target = nullptr;
+};
+template <class T> const T *ArgValue::target() const {
+  return ref ? static_cast<const T *>(static_cast<const NameRef *>(ref)->target) : nullptr;
+}
 using Args = std::vector<ArgValue>; // as many as the row declares; trailing ones may be None
 
 } // namespace penstock

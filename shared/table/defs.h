@@ -96,6 +96,8 @@ enum Needs : u32 {
 /// call only through FetchCursor: the engine calls again while `s.may_change` and a match asks for more.
 struct FetchCursor {
   u32 position = 0; // the fetch's own: where the next value starts
+  u32 part = 0;     // likewise: where within it
+  bool iterate = false; // an ACL wants every value one by one; else the fetch gives the one that the manual says
 };
 using FetchFn = bool (*)(EvalContext &ctx, const Args &args, FetchCursor &cursor, Sample &out);
 
@@ -108,7 +110,7 @@ struct FetchDef {
   FetchFn eval = nullptr;
   /// Checks what types cannot say; adds to `error` and returns false to refuse. May be null.
   bool (*check)(Args &args, std::string &error) = nullptr;
-  string_view acl_match = {}; // of an ACL derivative such as path_beg: the match method ("beg"); see AclAliasDef
+  string_view acl_match = {}; // match method that an ACL uses when it names none; "" asks for -m unless the type has one
 };
 
 /// path_beg, hdr_dom(…): a fetch with a match method of its own (manual 7.3.6, "ACL derivatives").

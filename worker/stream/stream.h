@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shared/expr/eval.h"
+#include "shared/expr/var_name.h"
 #include "shared/model/proxy.h"
 #include "worker/event/loop.h"
 #include "worker/net/endpoint.h"
@@ -19,9 +20,6 @@
 namespace penstock {
 
 struct StreamFlow; // worker/stream/flow.h: the steps' own state
-
-/// Which scope of variables (manual, section 2.8).
-enum class VarScope : u8 { Proc, Sess, Txn, Req, Res, Check };
 
 class Stream : Pinned {
  public:
