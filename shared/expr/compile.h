@@ -64,17 +64,20 @@ struct Condition {
   u32 needs = 0;
 };
 
+/// Bits of LogNode::flags and LogFormat::flags. What is logged also puts '-' for what is missing and
+/// merges blanks (log_line); elsewhere (headers, bodies) text stays as it is written.
+enum LogFlags : u8 { log_quoted = 1, log_line = 2, log_escape_sd = 4, log_hex = 8, log_json = 16, log_cbor = 32, log_bin = 64 };
+
 /// A log-format string (manual 8.2.6): literals, %tags, %[expressions].
 struct LogNode {
-  enum Kind : u8 { Literal, Space, Tag, Expression, Timestamp } kind = Literal;
+  enum Kind : u8 { Literal, Tag, Expression } kind = Literal;
   u8 flags = 0;   // LogFlags
-  Type cast = Type::Str;
-  std::string text; // Literal; for the others the name to show in encoded output
-  std::string item_name;
+  Type cast = Type::Any; // of %(name:type): in encoded output
+  std::string text;      // Literal
+  std::string item_name; // of %(name): the key in encoded output
   const LogTagDef *tag = nullptr;
   std::unique_ptr<Expr> expr;
 };
-enum LogFlags : u8 { log_quoted = 1, log_mandatory_dash = 2, log_escape_sd = 4, log_hex = 8, log_json = 16, log_cbor = 32, log_bin = 64 };
 
 struct LogFormat {
   std::vector<LogNode> nodes;
@@ -113,13 +116,15 @@ class Compiler {
   std::optional<Expr> expression_in(string_view text, Place at);
   /// Compiles a log-format string.
   std::optional<LogFormat> log_format(string_view text, Place at, u8 default_flags = 0);
+  /// The same of the word at the cursor, which moves on.
+  std::optional<LogFormat> log_format_word(string_view what);
   /// `if …` / `unless …` at the cursor up to the line's end; a Condition that is not present if neither is there.
   std::optional<Condition> condition();
   /// The text in parentheses of an action's name, "txn.x" of "set-var(txn.x)".
   string_view action_argument() const { return action_argument_; }
   void set_action_argument(string_view s) { action_argument_ = s; }
-  /// Anonymous ACL { … } and named ones; used by condition().
-  bool acl_line(Acl &into);
+  /// What follows `acl NAME`: an expression, flags and patterns, to the end of the line. Several lines of a name add up.
+  bool acl_line(Acl &into) { return acl_test(into, false); }
   /// Where named ACLs are looked up; the proxy's own unless set.
   void set_acl_scope(const std::vector<std::unique_ptr<Acl>> *acls) { acls_ = acls; }
   Diagnostics &diags() { return words_.diags(); }
@@ -128,8 +133,9 @@ class Compiler {
 
  private:
   friend class ExprParser;
+  bool acl_test(Acl &into, bool until_brace);
   const Acl *find_acl(string_view name) const;
-  bool acl_patterns(AclTest &test, bool has_match);
+  bool acl_patterns(AclTest &test, bool until_brace);
   std::optional<ConditionTerm> condition_term();
 
   Words &words_;

@@ -74,6 +74,17 @@ struct Global {
   Tune tune;
 };
 
+class PatternFiles; // shared/expr/pattern.h
+struct NameRef;     // shared/table/args.h
+
+/// A name in an expression, to be looked up when all sections are known.
+struct PendingName {
+  std::shared_ptr<NameRef> ref;
+  Place place;
+  const Proxy *proxy = nullptr; // where it stands: whose servers a bare server name means
+  std::string where;            // "argument 1 of 'nbsrv'"
+};
+
 struct Config : Pinned {
   Config();
   ~Config();
@@ -95,6 +106,8 @@ struct Config : Pinned {
   /// Variables get their slots here ("txn.x" -> index); shared over the configuration. See worker/stream/vars.h.
   std::unordered_map<std::string, u32> variables;
   u32 variable_slot(const std::string &scoped_name);
+  std::shared_ptr<PatternFiles> pattern_files; // made at first use
+  std::vector<PendingName> pending_names;      // emptied by resolve_names()
 };
 
 } // namespace penstock

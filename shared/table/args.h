@@ -29,6 +29,8 @@ enum class ArgType : u8 {
   Userlist,
   Map,      // a map or pattern file
   Var,      // scope.name
+  IntOrVar, // a number, or the variable that holds it
+  StrOrVar, // text, or the variable that holds it
 };
 
 struct ArgSpec {

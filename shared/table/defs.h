@@ -89,6 +89,8 @@ enum Needs : u32 {
   needs_stream = 1 << 9,    // a stream (variables, captures, counters)
   needs_end = 1 << 10,      // only when logging
   needs_check = 1 << 11,
+  needs_any_head = 1 << 12, // the head of the message that the rule looks at
+  needs_status = 1 << 13,   // the response's status, which is remembered to the end
 };
 
 /// False: no match. A fetch that lacks bytes sets ctx.need_more (unless ctx.final) and returns false.
@@ -174,14 +176,18 @@ struct ActionDef {
 };
 
 /// A log-format alias (`%ci`) of the manual's table in 8.2.6. Writes text to `out` (capacity given);
-/// returns the length, 0 for "empty" (the formatter then writes '-').
+/// returns the length, 0 for "empty" (the formatter then writes '-' in logs). Quotes and hexadecimal
+/// digits are the formatter's business.
 struct LogTagDef {
   string_view name; // without the percent sign
   u32 needs = needs_nothing;
   bool http_only = false;
   Doc doc;
   size_t (*write)(EvalContext &ctx, char *out, size_t capacity) = nullptr;
-  Type type = Type::Str;
+  Type type = Type::Str; // Str and Addr are put in quotes by +Q
+  bool bare = false;     // never in quotes: dates, termination states
+  bool list = false;     // several values, each ended by a NUL
+  u8 hex_width = 0;      // least number of digits under +X; 0: +X changes nothing
 };
 
 } // namespace penstock

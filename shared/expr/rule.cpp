@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A rule line: the action's name and arguments, then the condition.
+#include "shared/base/text.h"
+#include "shared/expr/compile.h"
+#include "shared/table/registry.h"
+
+namespace penstock {
+
+static void report_unknown_action(Compiler &compiler, string_view word) {
+  NearMiss near(word.substr(0, word.find('(')));
+  for (ActionRows rows : action_tables())
+    for (const ActionDef &a : rows())
+      if (a.sets & compiler.rule_set()) near.consider(a.name.ends_with('(') ? a.name.substr(0, a.name.size() - 1) : a.name);
+  compiler.words().alert_last("'" + std::string(compiler.where()) + "' knows no action '" + std::string(word) + "'", near.hint());
+}
+
+std::unique_ptr<Rule> compile_rule(Compiler &compiler) {
+  Words &words = compiler.words();
+  auto rule = std::make_unique<Rule>();
+  rule->place = words.place();
+  auto word = words.need("an action");
+  if (!word) return nullptr;
+  rule->action = find_action(*word, compiler.rule_set());
+  if (!rule->action) {
+    report_unknown_action(compiler, *word);
+    return nullptr;
+  }
+  if (rule->action->standing == Standing::Planned) {
+    words.alert_last("action '" + std::string(*word) + "' is known but not implemented yet");
+    return nullptr;
+  }
+  string_view argument;
+  if (rule->action->name.ends_with('(')) {
+    size_t open = word->find('(');
+    if (!word->ends_with(')')) {
+      words.alert_last("')' is missing at the end of '" + std::string(*word) + "'");
+      return nullptr;
+    }
+    argument = word->substr(open + 1, word->size() - open - 2);
+  }
+  compiler.set_action_argument(argument);
+  if (rule->action->parse && !rule->action->parse(compiler, rule->data)) return nullptr;
+  auto condition = compiler.condition();
+  if (!condition || !words.end()) return nullptr;
+  rule->condition = std::move(*condition);
+  return rule;
+}
+
+} // namespace penstock
