@@ -12,6 +12,7 @@ class Session; // worker/stream/session.h
 class Stream;  // worker/stream/stream.h
 struct CheckRun; // worker/check/checker.h
 struct Proxy;  // shared/model/proxy.h
+struct VarNode; // worker/stream/vars.h
 
 /// Where in a stream's life an evaluation happens: what it may look at (manual 7.3.x).
 enum class Phase : u8 {
@@ -31,6 +32,8 @@ struct EvalContext {
   Session *session = nullptr; // null outside traffic
   Stream *stream = nullptr;   // null before there is one
   CheckRun *check = nullptr;
+  VarNode **check_vars = nullptr; // scope check, and the memory for it
+  Arena *check_arena = nullptr;
   const Proxy *proxy = nullptr; // the proxy whose rules run (frontend, then backend)
   Phase phase = Phase::None;
   bool final = true;         // no more bytes will come: a fetch must not ask for more
