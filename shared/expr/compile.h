@@ -65,8 +65,8 @@ struct Condition {
 };
 
 /// Bits of LogNode::flags and LogFormat::flags. What is logged also puts '-' for what is missing and
-/// merges blanks (log_line); elsewhere (headers, bodies) text stays as it is written.
-enum LogFlags : u8 { log_quoted = 1, log_line = 2, log_escape_sd = 4, log_hex = 8, log_json = 16, log_cbor = 32, log_bin = 64 };
+/// merges blanks (log_mandatory_dash); elsewhere (headers, bodies) text stays as it is written.
+enum LogFlags : u8 { log_quoted = 1, log_mandatory_dash = 2, log_escape_sd = 4, log_hex = 8, log_json = 16, log_cbor = 32, log_bin = 64 };
 
 /// A log-format string (manual 8.2.6): literals, %tags, %[expressions].
 struct LogNode {

@@ -32,7 +32,7 @@ class FormatParser {
     return false;
   }
   void literal(char c) {
-    bool merges = c == ' ' && flags_ & log_line; // a log line holds no two blanks in a row
+    bool merges = c == ' ' && flags_ & log_mandatory_dash; // a log line holds no two blanks in a row
     if (out_.nodes.empty() || out_.nodes.back().kind != LogNode::Literal) {
       out_.nodes.emplace_back();
       out_.nodes.back().flags = flags_;
@@ -115,7 +115,7 @@ bool FormatParser::flag_words(u8 &flags) {
     word = trim(word);
     bool on = !word.starts_with('-');
     if (word.starts_with('+') || word.starts_with('-')) word.remove_prefix(1);
-    u8 bit = word == "Q" ? log_quoted : word == "X" ? log_hex : word == "E" ? log_escape_sd : word == "M" ? log_line
+    u8 bit = word == "Q" ? log_quoted : word == "X" ? log_hex : word == "E" ? log_escape_sd : word == "M" ? log_mandatory_dash
            : word == "json" ? log_json : word == "cbor" ? log_cbor : word == "bin" ? log_bin : 0;
     if (!bit) compiler_.diags().warning(place_, "unknown flag " + quoted(word) + " in a log format is ignored; there are Q, X, E, json, cbor and bin");
     flags = static_cast<u8>(on ? flags | bit : flags & ~bit);

@@ -76,7 +76,7 @@ void put_value(Out &out, string_view s, u8 flags, bool may_quote) {
   bool quote = may_quote && flags & log_quoted;
   if (s.empty()) {
     if (quote) out.put("\"\"");
-    else if (flags & log_line) out.put('-');
+    else if (flags & log_mandatory_dash) out.put('-');
     return;
   }
   if (quote) out.put('"');
@@ -94,7 +94,7 @@ void put_tag(EvalContext &ctx, const LogNode &node, Out &out) {
   if (plain && out.left() > 0) { // the usual case: straight to its place
     size_t n = tag.write(ctx, out.here(), out.left());
     out.advance(n);
-    if (n == 0 && node.flags & log_line && tag.type != Type::Any) out.put('-');
+    if (n == 0 && node.flags & log_mandatory_dash && tag.type != Type::Any) out.put('-');
     return;
   }
   char *text = ctx.scratch.chars(scratch_text);
@@ -264,7 +264,7 @@ size_t format(EvalContext &ctx, const LogFormat &format, char *out_text, size_t 
     switch (node.kind) {
       case LogNode::Literal: {
         string_view text = node.text;
-        if (node.flags & log_line && out.ends_with(' ') && text.starts_with(' ')) text.remove_prefix(1);
+        if (node.flags & log_mandatory_dash && out.ends_with(' ') && text.starts_with(' ')) text.remove_prefix(1);
         out.put(text);
         break;
       }
