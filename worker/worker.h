@@ -52,5 +52,6 @@ struct Worker : Pinned {
 };
 /// Null in the other processes.
 Worker *this_worker();
+void set_this_worker(Worker *w); // worker_main() and tests
 
 } // namespace penstock
