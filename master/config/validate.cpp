@@ -141,10 +141,11 @@ void check_global(const Config &config, Diagnostics &diags) {
 } // namespace
 
 void validate_configuration(Config &config, Diagnostics &diags) {
+  const bool failed = diags.failed();
   check_global(config, diags);
   for (const auto &proxy : config.proxies) {
     if (proxy->disabled) continue;
-    check_binds(*proxy, diags);
+    if (!failed) check_binds(*proxy, diags); // a bind line with a mistake was there
     check_timeouts(*proxy, diags);
     if (proxy->mode != Mode::Http) check_tcp_mode(*proxy, diags);
     check_reachable(*proxy, diags);
