@@ -13,6 +13,7 @@
 #include "master/config/reader.h"
 #include "master/config/resolve.h"
 #include "master/config/sections.h"
+#include "master/config/working_directory.h"
 
 namespace penstock {
 
@@ -135,9 +136,11 @@ void keep_rule(LineContext &ctx, const KeywordDef &row, Place at) {
   }
   LineContext rehearsal = ctx;
   static_cast<ProxySettings &>(*defaults.rehearsal) = defaults;
+  size_t names_before = ctx.config.pending_names.size();
   rehearsal.proxy = defaults.rehearsal.get();
   rehearsal.settings = defaults.rehearsal.get();
   run_row(rehearsal, row, at);
+  ctx.config.pending_names.resize(names_before); // nobody will run these; a frontend may lack what they name
   *ctx.settings = *defaults.rehearsal; // settings that such a line gives are inherited like all others
 }
 
@@ -184,13 +187,17 @@ class ConfigurationReader {
  public:
   ConfigurationReader(Config &config, Diagnostics &diags) : config_(config), diags_(diags) {}
 
+  ~ConfigurationReader() { directory_.restore(); }
+
   void read(const std::string &path) {
     config_.file_names.push_back(path);
     file_ = config_.file_names.back().c_str();
+    directory_.restore(); // names of files on the command line start where the program did
     if (!read_file(path, text_)) {
       diags_.alert({file_, 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
       return;
     }
+    directory_.apply(config_.global.default_path, path, {file_, 0, 0}, diags_);
     string_view rest = text_;
     for (line_ = 1; !rest.empty(); line_++) {
       size_t end = rest.find('\n');
@@ -235,6 +242,7 @@ class ConfigurationReader {
     }
     LineContext ctx = context_for(words);
     parse_line_in_section(ctx);
+    if (ctx.def && ctx.def->name == "default-path") directory_.apply(config_.global.default_path, file_, words.line_place(), diags_);
   }
 
   LineContext context_for(Words &words) {
@@ -294,6 +302,7 @@ class ConfigurationReader {
 
   Config &config_;
   Diagnostics &diags_;
+  WorkingDirectory directory_;
   const char *file_ = nullptr;
   u32 line_ = 0;
   std::string text_;

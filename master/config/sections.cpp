@@ -188,6 +188,12 @@ bool inherit_defaults(LineContext &ctx, ProxySettings &into, const Defaults *&so
       ctx.words.alert_last("there is no 'defaults' section named '" + std::string(*name) + "' above this line", near.hint());
       return false;
     }
+    auto other = std::find_if(named + 1, all.rend(), [&](auto &d) { return d->name == *name; });
+    if (other != all.rend()) {
+      ctx.words.alert_last("there are several 'defaults' sections named '" + std::string(*name) + "' above this line, at lines " +
+                           std::to_string((*other)->place.line) + " and " + std::to_string((*named)->place.line));
+      return false;
+    }
     from = named->get();
   }
   if (!from) return true;
