@@ -141,6 +141,7 @@ void resolve_configuration(Config &config, Diagnostics &diags) {
   resolve_proxy_names(config, diags);
   resolve_servers(config, diags);
   resolve_userlists(config, diags);
+  resolve_names(config, diags); // those inside expressions
   resolve_routes(config, diags);
   resolve_error_files(config, diags);
   resolve_logs(config, diags);

@@ -26,7 +26,7 @@ bool open_defaults(LineContext &ctx, string_view name) {
   defaults->name = name;
   defaults->place = ctx.words.line_place();
   const Defaults *from = nullptr;
-  if (ctx.words.peek() == "from" && !inherit_defaults(ctx, *defaults, from)) return false;
+  if (ctx.words.peek() == "from") inherit_defaults(ctx, *defaults, from);
   if (from) defaults->rules = from->rules;
   ctx.defaults = defaults.get();
   ctx.settings = defaults.get();
@@ -77,7 +77,7 @@ template <bool frontend, bool backend> bool open_proxy(LineContext &ctx, string_
   bool legacy_address = frontend && has_bind_address(ctx.words);
   if (legacy_address) ctx.words.next();
   const Defaults *from = nullptr;
-  if (!inherit_defaults(ctx, *ctx.proxy, from)) return false;
+  inherit_defaults(ctx, *ctx.proxy, from); // after an alert the lines are still worth reading
   if (legacy_address) {
     size_t after = ctx.words.position();
     ctx.words.rewind(address_at);

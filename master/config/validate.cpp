@@ -145,8 +145,10 @@ void validate_configuration(Config &config, Diagnostics &diags) {
   check_global(config, diags);
   for (const auto &proxy : config.proxies) {
     if (proxy->disabled) continue;
-    if (!failed) check_binds(*proxy, diags); // a bind line with a mistake was there
-    check_timeouts(*proxy, diags);
+    if (!failed) { // else they may be missing only because their lines have mistakes
+      check_binds(*proxy, diags);
+      check_timeouts(*proxy, diags);
+    }
     if (proxy->mode != Mode::Http) check_tcp_mode(*proxy, diags);
     check_reachable(*proxy, diags);
     if (!proxy->is_backend) continue;

@@ -104,7 +104,7 @@ std::optional<i64> Words::need_int(string_view what, i64 min, i64 max) {
   if (!word) return std::nullopt;
   auto value = parse_i64(*word);
   if (!value) {
-    alert_last(expects(subject_, what) + " (an integer), got '" + std::string(*word) + "'");
+    alert_last(expects(subject_, what) + ", got '" + std::string(*word) + "'");
     return std::nullopt;
   }
   if (*value < min || *value > max) {
@@ -120,7 +120,7 @@ std::optional<Millis> Words::need_delay(string_view what) {
   if (!word) return std::nullopt;
   DelayResult r = parse_delay(*word);
   if (!r.value) {
-    alert_last(expects(subject_, what) + " (a delay such as 30s), got '" + std::string(*word) + "'", r.error);
+    alert_last(expects(subject_, what) + " such as 30s, got '" + std::string(*word) + "'", r.error);
     return std::nullopt;
   }
   constexpr string_view units[] = {"us", "ms", "s", "m", "h", "d"};
@@ -137,7 +137,7 @@ std::optional<u64> Words::need_size(string_view what) {
   auto word = need(what);
   if (!word) return std::nullopt;
   auto value = parse_size(*word);
-  if (!value) alert_last(expects(subject_, what) + " (a size such as 16k; units are k, m, g), got '" + std::string(*word) + "'");
+  if (!value) alert_last(expects(subject_, what) + " such as 16k (units are k, m, g), got '" + std::string(*word) + "'");
   return value;
 }
 
