@@ -12,6 +12,7 @@
 
 
 #include "master/config/conditions.h"
+#include "master/config/keyword_list.h"
 #include "master/config/parser.h"
 #include "master/daemonize.h"
 #include "master/limits.h"
@@ -203,6 +204,10 @@ int run_penstock(int argc, char **argv) {
   if (auto status = listing(options, error)) return *status;
   if (options.verbose) switches.quiet = false;
   if (options.dump_libraries) print(libraries_text());
+  if (options.list_keywords) {
+    print(list_keywords(options.keyword_classes));
+    if (options.files.empty()) return 0;
+  }
   Invocation invocation = invocation_of(argc, argv, std::move(options));
   if (manifest) return resume(std::move(invocation), std::move(*manifest));
   auto config = load(invocation.options);
