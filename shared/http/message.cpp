@@ -151,6 +151,23 @@ void HttpMessage::set_value(size_t i, string_view value) {
   fields_[i].value_len = n;
 }
 
+void HttpMessage::replace_in_value(size_t i, size_t from, size_t len, string_view with) {
+  Field &f = fields_[i];
+  if (with.size() == len) {
+    if (len != 0) std::memmove(text_.data() + f.value_at + from, with.data(), len);
+    return;
+  }
+  u32 rest_at = f.value_at + static_cast<u32>(from + len), rest_len = f.value_len - static_cast<u32>(from + len);
+  u32 with_len = static_cast<u32>(with.size());
+  bool ours = with.data() >= text_.data() && with.data() < text_.data() + text_.size();
+  size_t with_from = ours ? static_cast<size_t>(with.data() - text_.data()) : 0;
+  u32 at = append({text_.data() + f.value_at, from});
+  append(ours ? string_view{text_.data() + with_from, with_len} : with);
+  append({text_.data() + rest_at, rest_len});
+  f.value_at = at;
+  f.value_len = static_cast<u32>(from) + with_len + rest_len;
+}
+
 void HttpMessage::remove(size_t i) { fields_.erase(fields_.begin() + static_cast<std::ptrdiff_t>(i)); }
 
 size_t HttpMessage::remove_all(Header id) {

@@ -72,6 +72,8 @@ class HttpMessage {
   void add(Header id, string_view value);
   void set(string_view name, string_view value); // replaces all of that name by one at the end
   void set_value(size_t i, string_view value);
+  /// Puts `with` in the place of `len` bytes of a value.
+  void replace_in_value(size_t i, size_t from, size_t len, string_view with);
   void remove(size_t i);
   size_t remove_all(Header id);
   size_t remove_all(string_view name);
