@@ -105,6 +105,8 @@ void Supervisor::become_child(Child &me, bool may_fork) {
   cli_->close_in_child();
   takeover_->close();
   if (invocation_.report_fd >= 0) close(invocation_.report_fd);
+  for (int asker : askers_) close(asker); // who waits for the end of a conversation waits for the last copy
+  for (int asker : next_askers_) close(asker);
   if (invocation_.options.daemon) {
     int null = open("/dev/null", O_RDWR);
     for (int fd : {0, 1, 2}) dup2(null, fd);

@@ -30,7 +30,6 @@ bool parse_where(const std::string &where, Bind &bind) {
   Diagnostics diags;
   Config scratch;
   Words words(std::move(list), Place{"-S", 0, 0}, diags);
-  words.set_subject("-S");
   LineContext ctx{.words = words, .config = scratch, .section = in_global};
   AddressWord address;
   bool good = parse_address(words, {.port_required = true, .fd = true}, address);

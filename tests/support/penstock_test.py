@@ -448,7 +448,7 @@ class Penstock:
     `args=["-db"]` readiness is the first accepted connection on `port`.
     """
 
-    def __init__(self, config, args=("-Ws",), binary=None, env=None, folder=None, port=None, wait=True, **values):
+    def __init__(self, config, args=("-Ws",), binary=None, env=None, folder=None, port=None, wait=True, pass_fds=(), **values):
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="penstock-test-"))
         self.own_folder = folder is None
         self.file = self.folder / "test.cfg"
@@ -465,7 +465,7 @@ class Penstock:
         self.stderr_path = self.folder / "stderr"
         with open(self.stderr_path, "wb") as err, open(self.folder / "stdout", "wb") as out:
             self.process = subprocess.Popen([binary or BINARY, *self.args, "-f", str(self.file)], stdin=subprocess.DEVNULL,
-                                            stdout=out, stderr=err, env=environment, cwd=self.folder)
+                                            stdout=out, stderr=err, env=environment, cwd=self.folder, pass_fds=pass_fds)
         self.pid = self.process.pid
         if wait:
             try:
