@@ -53,7 +53,9 @@ class KeywordIndex {
           match.row = row, match.words = n;
           return match;
         }
-        if (!match.elsewhere) match.elsewhere = row, match.elsewhere_words = n;
+        // Among rows for other sections, one of the same kind of section tells most.
+        bool nearer = match.elsewhere && match.elsewhere_words == n && (section & in_proxies) && (row->sections & in_proxies);
+        if (!match.elsewhere || nearer) match.elsewhere = row, match.elsewhere_words = n;
       }
     }
     return match;

@@ -155,7 +155,7 @@ bool Words::end() {
 void NearMiss::consider(string_view candidate) {
   if (word_.size() < 2 || candidate.empty() || candidate.size() > 63 || word_.size() > 63) return;
   // A third of the letters may be wrong, and a longer word that begins with what was written is near too.
-  unsigned limit = static_cast<unsigned>(std::max(word_.size(), candidate.size()) / 3) + 1;
+  unsigned limit = static_cast<unsigned>(std::max<size_t>(std::max(word_.size(), candidate.size()) / 3, 1));
   unsigned distance = edit_distance(word_, candidate, limit + 1);
   if (candidate.size() > word_.size() && word_.size() >= 3 && istarts_with(candidate, word_)) distance = std::min(distance, 2u);
   if (distance > limit || distance >= candidate.size()) return;
