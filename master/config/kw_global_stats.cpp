@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Global keywords about the runtime socket and the files of server states (manual 3.1), and defaults
-// for UNIX sockets.
+// Global keywords about the runtime socket, the files of server states and log headers (manual 3.1),
+// and defaults for UNIX sockets.
 #include <grp.h>
 #include <pwd.h>
 
@@ -25,6 +25,13 @@ void stats_socket(LineContext &ctx) {
   if (!parse_line_options(ctx, bind_option_index(), bind.get())) return;
   if (bind->name.empty()) bind->name = "stats-" + std::to_string(ctx.config.global.stats_sockets.size() + 1);
   ctx.config.global.stats_sockets.push_back(std::move(bind));
+}
+
+void log_send_hostname(LineContext &ctx) {
+  Global &g = ctx.config.global;
+  g.log_send_hostname_set = true;
+  g.log_send_hostname.clear(); // the host's own name
+  if (!ctx.words.at_end()) g.log_send_hostname = ctx.words.next();
 }
 
 void server_state_file(LineContext &ctx) { set_text<&Global::server_state_file>(ctx); }
@@ -56,6 +63,9 @@ void unix_bind(LineContext &ctx) {
 }
 
 constexpr KeywordDef rows[] = {
+    {.name = "log-send-hostname", .sections = in_global,
+     .doc = {.summary = "Name of the host in the header of log lines; the host's own name if none is given.", .text = {}, .example = "global\n    log-send-hostname lb1"},
+     .parse = log_send_hostname},
     {.name = "server-state-base", .sections = in_global,
      .doc = {.summary = "Directory of server state files that are named by a relative path.", .text = {}, .example = "global\n    server-state-base /var/lib/penstock"},
      .parse = set_text<&Global::server_state_base>},
