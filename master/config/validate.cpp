@@ -132,17 +132,14 @@ void check_check_ports(const Proxy &proxy, Diagnostics &diags) {
 
 // ------------------------------------------------------------------------------------------------ other
 
-void check_global(const Config &config, Diagnostics &diags) {
-  const Tune &tune = config.global.tune;
-  if (tune.maxrewrite >= tune.bufsize)
-    diags.alert({}, "'tune.maxrewrite' (" + std::to_string(tune.maxrewrite) + ") must be less than 'tune.bufsize' (" + std::to_string(tune.bufsize) + ")");
-}
+/// Half of a buffer at most is kept for what rules add.
+void settle_buffers(Tune &tune) { tune.maxrewrite = std::min(tune.maxrewrite, tune.bufsize / 2); }
 
 } // namespace
 
 void validate_configuration(Config &config, Diagnostics &diags) {
   const bool failed = diags.failed();
-  check_global(config, diags);
+  settle_buffers(config.global.tune);
   for (const auto &proxy : config.proxies) {
     if (proxy->disabled) continue;
     if (!failed) { // else they may be missing only because their lines have mistakes
