@@ -121,11 +121,11 @@ bool query_parameter(string_view query, string_view name, char separator, string
 }
 
 string_view main_domain(string_view host) {
-  host = host.substr(0, host.find(':'));
-  size_t last = host.rfind('.');
-  if (last == string_view::npos) return host;
-  size_t before = host.rfind('.', last - 1);
-  return before == string_view::npos || last == 0 ? host.substr(0, last) : host.substr(before + 1, last - before - 1);
+  size_t end = host.rfind('.');
+  if (end == string_view::npos || end == 0) return host;
+  size_t begin = end - 1; // at least one character, be it a dot
+  while (begin > 0 && host[begin - 1] != '.') begin--;
+  return host.substr(begin, end - begin);
 }
 
 bool rdp_cookie(string_view bytes, string_view name, string_view &value) {

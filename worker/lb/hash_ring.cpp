@@ -9,7 +9,9 @@
 
 namespace penstock {
 
-/// Cells go to whoever lags most behind his share, the first of equals; so one server's cells are spread.
+/// Every server gains its weight per cell; the cell goes to the first of those whose credit reaches the
+/// most whole totals, and costs a total. So cells of one server are spread, and the order of the
+/// configuration decides between those who are about equally due.
 void HashRing::build_map(std::span<const Entry> servers) {
   clear();
   u32 divisor = 0;
@@ -17,15 +19,17 @@ void HashRing::build_map(std::span<const Entry> servers) {
   if (divisor == 0) return;
   i64 total = 0;
   for (const Entry &e : servers) total += e.weight / divisor;
-  std::vector<i64> due(servers.size(), 0);
+  std::vector<i64> credit(servers.size(), 0);
   map_.reserve(static_cast<size_t>(total));
   for (i64 cell = 0; cell < total; cell++) {
-    size_t best = servers.size();
+    size_t best = 0;
+    i64 most = -1;
     for (size_t i = 0; i < servers.size(); i++) {
-      due[i] += servers[i].weight / divisor;
-      if (servers[i].weight && (best == servers.size() || due[i] > due[best])) best = i;
+      credit[i] += servers[i].weight / divisor;
+      i64 totals = (credit[i] + total) / total;
+      if (totals > most) best = i, most = totals;
     }
-    due[best] -= total;
+    credit[best] -= total;
     map_.push_back(servers[best].member);
   }
 }
