@@ -40,7 +40,12 @@ void Farm::rebuild() {
     weights[m] = member.weight;
     entries.push_back({m, member.server->id, member.weight});
   }
-  build_schedule(weights, schedule_);
+  if (backend_.balance.algorithm == BalanceAlgorithm::StaticRr) {
+    ring_.build_map(entries);
+    schedule_.assign(ring_.map().begin(), ring_.map().end());
+  } else {
+    build_schedule(weights, schedule_);
+  }
   by_id_ = candidates_;
   std::stable_sort(by_id_.begin(), by_id_.end(), [&](u32 a, u32 b) { return members_[a].server->id < members_[b].server->id; });
   if (hashes_by_map())

@@ -5,6 +5,7 @@
 
 #include "shared/base/hash.h"
 #include "shared/base/text.h"
+#include "shared/expr/run.h"
 #include "worker/lb/farm.h"
 
 namespace penstock {
@@ -73,13 +74,25 @@ bool rdp_hash(const Balance &b, const PickRequest &r, u32 &hash) {
   return true;
 }
 
+bool expression_hash(const Balance &b, const PickRequest &r, u32 &hash) {
+  Sample sample;
+  if (!r.context || !b.expr) return false;
+  if (b.function == HashFunction::None) {
+    if (!evaluate_as(*r.context, *b.expr, Type::Str, sample)) return false;
+  } else if (!evaluate_as(*r.context, *b.expr, Type::Bin, sample)) {
+    return false;
+  }
+  hash = hash_text(b, sample.str);
+  return true;
+}
+
 struct KeyRow {
   BalanceAlgorithm algorithm;
   bool (*key)(const Balance &, const PickRequest &, u32 &);
 };
 constexpr KeyRow keys[] = {
     {BalanceAlgorithm::Source, source_key}, {BalanceAlgorithm::Uri, uri_hash}, {BalanceAlgorithm::UrlParam, url_param_hash},
-    {BalanceAlgorithm::Hdr, header_hash},   {BalanceAlgorithm::RdpCookie, rdp_hash},
+    {BalanceAlgorithm::Hdr, header_hash},   {BalanceAlgorithm::RdpCookie, rdp_hash}, {BalanceAlgorithm::Hash, expression_hash},
 };
 
 } // namespace
@@ -114,8 +127,8 @@ bool query_parameter(string_view query, string_view name, char separator, string
     string_view pair = query.substr(0, query.find(separator));
     query.remove_prefix(std::min(query.size(), pair.size() + 1));
     if (pair.size() <= name.size() || pair[name.size()] != '=' || pair.substr(0, name.size()) != name) continue;
-    value = pair.substr(name.size() + 1);
-    return !value.empty();
+    value = pair.substr(name.size() + 1); // may be empty: a key like any other
+    return true;
   }
   return false;
 }

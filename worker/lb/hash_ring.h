@@ -21,6 +21,7 @@ class HashRing {
   void clear() { map_.clear(), points_.clear(); }
   void build_map(std::span<const Entry> servers);
   void build_points(std::span<const Entry> servers);
+  std::span<const u32> map() const { return map_; }
   bool empty() const { return map_.empty() && points_.empty(); }
 
   /// Calls visit(member) for the hash's server, then for the following ones, until it returns true.
