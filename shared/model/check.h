@@ -48,6 +48,7 @@ struct CheckStep {
   std::string full_header;
   // set-var
   std::string var;
+  i64 var_id = 0; // VarId::packed() of shared/expr/var_name.h, filled by the parser
   std::shared_ptr<const Expr> expr;
 };
 
