@@ -10,12 +10,11 @@
 
 #include "shared/model/config.h"
 #include "shared/shm/board.h"
+#include "shared/shm/server_state.h"
 #include "worker/master_link.h"
 #include "worker/worker.h"
 
 namespace penstock {
-
-class Service;
 
 /// What the master leaves behind the fork.
 struct ControlStart {
@@ -42,6 +41,7 @@ struct Control : Pinned {
   const Config *config;
   Service *service;
   MasterLink *link = nullptr;
+  ServerStates states{*service, *config}; // every change of a server's state goes through this one
   bool draining = false;
   u32 conversations = 0; // open ones; while draining the process lives until there is none
 

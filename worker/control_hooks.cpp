@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The parts of the control process, in the order in which they start.
+#include "worker/check/check_hook.h"
 #include "worker/control.h"
 
 namespace penstock {
 
-std::span<const ControlHook> control_hooks() { return {}; }
+std::span<const ControlHook> control_hooks() {
+  static const ControlHook hooks[] = {check_hook()};
+  return hooks;
+}
 
 } // namespace penstock

@@ -29,6 +29,8 @@ void Health::initialise(const Server &s) {
   ServerRow &row = states_.row(s);
   const ServerOptions &o = *s.options;
   u8 initial = static_cast<u8>(CheckStatus::Initializing), none = 0;
+  if (row.check.status.load() == 0) row.check.enabled = 1; // shared memory starts as zeroes
+  if (row.agent.status.load() == 0) row.agent.enabled = 1;
   // A new server is taken for up, but its first failure brings it down (manual, "check").
   if (o.check && row.check.status.compare_exchange_strong(none, initial)) row.check.health = op_state(row) == OpState::Stopped ? 0 : o.rise;
   none = 0;
