@@ -205,6 +205,10 @@ class ConditionParser {
   bool parse_integer() {
     if (!is_digit(text_[at_])) at_++;
     bool non_zero = false;
+    if (text_.substr(at_, 2) == "0x" && at_ + 2 < text_.size() && hex_digit(text_[at_ + 2]) >= 0) {
+      for (at_ += 2; at_ < text_.size() && hex_digit(text_[at_]) >= 0; at_++) non_zero |= text_[at_] != '0';
+      return non_zero;
+    }
     while (at_ < text_.size() && is_digit(text_[at_])) non_zero |= text_[at_++] != '0';
     return non_zero;
   }
@@ -244,10 +248,10 @@ class ConditionParser {
       char c = text_[at_];
       if (quote) {
         if (c == quote) quote = 0;
-        else if (c == '\\' && quote == '"' && at_ + 1 < text_.size()) current += unescape();
+        else if (c == '\\' && quote == '"') current += unescape();
         else current += c;
       } else if (c == '"' || c == '\'') quote = c;
-      else if (c == '\\' && at_ + 1 < text_.size()) current += unescape();
+      else if (c == '\\') current += unescape();
       else if (c == ',') out.list.push_back(std::move(current)), current.clear();
       else if (c == ')') {
         at_++;
@@ -258,15 +262,13 @@ class ConditionParser {
     at_ = open;
     return fail(quote ? "a quote is never closed" : "a closing parenthesis is missing");
   }
-  std::string unescape() {
-    char c = text_[++at_];
-    switch (c) {
-    case 'n': return "\n";
-    case 'r': return "\r";
-    case 't': return "\t";
-    case ' ': case '\\': case '\'': case '"': case ',': case '(': case ')': return std::string(1, c);
-    default: return {'\\', c};
-    }
+  /// What the backslash at the cursor and what follows stand for; the cursor is left on the last of it.
+  char unescape() {
+    static constexpr string_view escaped = "nrt \\'\"", meant = "\n\r\t \\'\"";
+    size_t which = at_ + 1 < text_.size() ? escaped.find(text_[at_ + 1]) : string_view::npos;
+    if (which == string_view::npos) return '\\'; // not special: a delimiter after it stays one
+    at_++;
+    return meant[which];
   }
 
   string_view text_;
@@ -290,6 +292,7 @@ ConditionResult evaluate_condition(string_view expression) { return ConditionPar
 
 int check_condition_for_command_line(string_view expression, std::string &error) {
   Tokenizer tokenizer;
+  tokenizer.comments = false;
   std::vector<Word> words;
   if (!tokenizer.run(expression, {}, words)) {
     error = tokenizer.error.text;

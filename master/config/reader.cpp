@@ -68,7 +68,7 @@ bool Tokenizer::run(string_view line, const PseudoVariables &pseudo, std::vector
       if (c == '"') quote = Quote::None, at_++;
       else if (c == '$') ok = variable();
       else put(c), at_++;
-    } else if (c == '#') {
+    } else if (c == '#' && comments) {
       break;
     } else if (is_space(c)) {
       end_word();

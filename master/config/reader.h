@@ -29,6 +29,7 @@ class Tokenizer {
   /// False: `error` says why, and `out` holds the words before the mistake.
   bool run(string_view line, const PseudoVariables &pseudo, std::vector<Word> &out);
   TokenError error;
+  bool comments = true; // whether a hash begins one
   size_t empty_word = no_empty_word;
   static constexpr size_t no_empty_word = ~size_t{0};
 

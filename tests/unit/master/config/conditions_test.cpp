@@ -58,6 +58,9 @@ TEST_CASE("predicates on text and environment") {
   CHECK(status("streq('a b',\"a b\")") == 0);
   CHECK(status("streq(\\\"a,b\\\",x)") == 1); // quotes of the second level protect the comma
   CHECK(status("streq(,)") == 0);
+  CHECK(status("streq(a\\,b,a\\,b)") == 2); // a backslash does not protect a comma
+  CHECK(status("1 # no comment here") == 2);
+  CHECK(status("0x10") == 0);
 }
 
 TEST_CASE("versions") {
