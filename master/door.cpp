@@ -10,11 +10,12 @@
 
 #include <cstdio>
 
-
 #include "master/config/conditions.h"
+#include "master/config/keyword_list.h"
 #include "master/config/keyword_list.h"
 #include "master/config/parser.h"
 #include "master/daemonize.h"
+#include "master/dump_config.h"
 #include "master/limits.h"
 #include "master/messages.h"
 #include "master/sd_notify.h"
@@ -118,6 +119,16 @@ void merge_options(Options &options, Config &config) {
   if (g.zero_warning) switches.zero_warning = true;
   if (!options.pidfile.empty()) g.pidfile = options.pidfile;
   if (!options.local_peer.empty()) g.localpeer = options.local_peer;
+  if (options.proxy_maxconn == 0) return;
+  for (auto &proxy : config.proxies)
+    if (proxy->is_frontend && !proxy->maxconn) proxy->maxconn = options.proxy_maxconn;
+}
+
+/// What is printed beside whatever else is asked for.
+void print_extras(const Options &options) {
+  if (options.dump_libraries) print(libraries_text());
+  if (options.list_keywords) print(list_keywords(options.keyword_classes));
+  if (options.dump_config) print(dump_configuration(options.files, options.dump_config_key));
 }
 
 /// Null after mistakes, which have been told.
@@ -142,13 +153,12 @@ std::unique_ptr<Config> load(const Options &options) {
   return config;
 }
 
-int check(const Options &options, Config &config) {
+int check(Config &config) {
   if (getenv(trial_variable) && has_listener(config)) {
     Listeners trial;
     if (!trial.try_out(config)) return 1;
   }
   if (!switches.quiet) print("Configuration file is valid\n");
-  (void)options;
   return 0;
 }
 
@@ -210,9 +220,14 @@ int run_penstock(int argc, char **argv) {
   }
   Invocation invocation = invocation_of(argc, argv, std::move(options));
   if (manifest) return resume(std::move(invocation), std::move(*manifest));
+  if (invocation.options.files.empty()) {
+    print_extras(invocation.options); // no file is needed to list the language
+    return 0;
+  }
   auto config = load(invocation.options);
   if (!config) return 1;
-  if (invocation.options.check) return check(invocation.options, *config);
+  print_extras(invocation.options);
+  if (invocation.options.check) return check(*config);
   merge_options(invocation.options, *config);
   return start(std::move(invocation), std::move(config));
 }

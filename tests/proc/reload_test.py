@@ -76,7 +76,7 @@ class Reload(Case):
                 keep.wait_for(20)
                 fresh.wait_for(20)
         keep.stop(), fresh.stop()
-        self.assertEqual(keep.failures + fresh.failures, [])
+        self.assertEqual(keep.failures + fresh.failures, [], p.stderr()[-3000:])
         self.assertGreater(fresh.done, 500)
         # a connection that was idle when its worker left is closed; that is a handful, not one each reload and client
         wait_until("old workers are gone", lambda: not workers_of(p)[1], 20)
