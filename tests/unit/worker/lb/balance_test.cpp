@@ -112,9 +112,9 @@ TEST_CASE("maxconn holds over worker processes") {
   for (int n = 0; n < 4; n++)
     workers.push_back(in_child([&] {
       TestWorker w(f);
-      for (int i = 0; i < 20000; i++) {
+      for (int i = 0; i < 6000; i++) {
         std::vector<const Server *> mine;
-        for (int k = 0; k < 8; k++)
+        for (int k = 0; k < 24; k++)
           if (PickResult r = w.farm.pick({}); r.outcome == PickOutcome::Chosen) mine.push_back(r.server);
         for (u32 s = 0; s < 3; s++)
           if (f.row(s).served.count() > 7) _exit(2);
