@@ -11,11 +11,12 @@
 // the endpoint wakes its stream through Wake, which the loop delivers.
 #pragma once
 
-#include "shared/base/address.h"
 #include "shared/http/message.h"
 #include "worker/http/h1_head.h"
 
 namespace penstock {
+
+class Connection; // worker/net/connection.h
 
 /// What came in and is not consumed yet.
 struct Incoming {
@@ -37,13 +38,23 @@ class Endpoint {
   virtual ~Endpoint() = default;
 
   // ------------------------------------------------------------- receiving
+  /// Reads what the peer sent, as far as buffers allow, and parses a head that is due.
+  virtual void pull() = 0;
   /// A complete head has arrived and is in message() / framing(). Always false for bare bytes.
   virtual bool head_ready() const = 0;
   virtual HttpMessage &message() = 0;
   virtual const H1Framing &framing() const = 0;
   virtual Incoming peek() = 0;
   virtual void consume(size_t bytes) = 0;
+  /// Another peek() may show more without waiting.
+  virtual bool may_have_more() const = 0;
   virtual string_view trailers() const { return {}; }
+  /// Why the head could not be understood; null when that is not the case.
+  virtual const HeadResult *bad_head() const { return nullptr; }
+  /// Any byte of the message came.
+  virtual bool anything_received() const = 0;
+  /// The peer closed its side, or said that it will; content may still be there to read.
+  virtual bool peer_gone() const = 0;
   /// Wants more than is there: reads until `bytes` are there or no more fit. For content inspection.
   virtual void want(size_t bytes) = 0;
   /// Stops and resumes reading from the peer (back-pressure).
@@ -59,16 +70,26 @@ class Endpoint {
   virtual bool finish(string_view trailers = {}) = 0;
   /// Nothing is waiting to be written.
   virtual bool flushed() const = 0;
+  /// What was to be sent cannot be any more; receiving may go on (an early answer).
+  virtual bool send_failed() const = 0;
   /// Ends this side at once: reset or close, whatever the carrier needs.
   virtual void abort(bool with_reset) = 0;
 
   // ------------------------------------------------------------- facts
   virtual EndpointFault fault() const = 0;
-  virtual const Address &peer() const = 0;
-  virtual const Address &local() const = 0;
+  virtual bool is_open() const = 0;
+  virtual u64 bytes_in() const = 0; // wire bytes, for counters and logs
+  virtual u64 bytes_out() const = 0;
+
+  // ------------------------------------------------------------- splice
   /// The socket when the endpoint's bytes are the wire's bytes right now (no TLS, no framing), for splice; else -1.
   virtual int raw_fd() const { return -1; }
-  u64 bytes_in = 0, bytes_out = 0; // wire bytes, for counters and logs
+  /// How many bytes that follow in the socket are content and nothing else; 0 when any are buffered.
+  virtual u64 unframed_left() const { return 0; }
+  /// Bytes that went past the endpoint from or into its socket.
+  virtual void spliced_in(u64) {}
+  virtual void spliced_out(u64) {}
+  virtual Connection *connection() { return nullptr; }
 };
 
 } // namespace penstock

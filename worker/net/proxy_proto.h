@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "shared/base/address.h"
+#include "shared/model/server.h" // ProxyV2Options
 
 namespace penstock {
 
@@ -43,11 +44,6 @@ ProxyResult parse_netscaler_cip(string_view bytes, u32 magic, ProxyHeader &out);
 
 inline constexpr size_t proxy_v1_max = 107;
 inline constexpr size_t proxy_v2_max = 16 + 65535;
-
-/// proxy-v2-options and send-proxy-v2-ssl*: what goes behind the addresses.
-enum ProxyV2Options : u32 {
-  ppv2_ssl = 1, ppv2_cert_cn = 2, ppv2_ssl_cipher = 4, ppv2_cert_sig = 8, ppv2_cert_key = 16, ppv2_authority = 32, ppv2_crc32c = 64, ppv2_unique_id = 128,
-};
 
 /// What version 2 may tell beyond addresses; empty parts are left out.
 struct ProxyFacts {

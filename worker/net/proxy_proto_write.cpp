@@ -111,8 +111,8 @@ void put_tls(Out &o, u32 options, const ProxyFacts &f) {
       u32 option;
       u8 type;
       string_view value;
-    } const parts[] = {{ppv2_cert_cn, pp_ssl_cn, f.cert_cn}, {ppv2_cert_key, pp_ssl_key_alg, f.key},
-                       {ppv2_cert_sig, pp_ssl_sig_alg, f.signature}, {ppv2_ssl_cipher, pp_ssl_cipher, f.cipher}};
+    } const parts[] = {{proxy_v2_cert_cn, pp_ssl_cn, f.cert_cn}, {proxy_v2_cert_key, pp_ssl_key_alg, f.key},
+                       {proxy_v2_cert_sig, pp_ssl_sig_alg, f.signature}, {proxy_v2_ssl_cipher, pp_ssl_cipher, f.cipher}};
     for (const auto &part : parts)
       if ((options & part.option) && !part.value.empty()) o.tlv(part.type, part.value);
   }
@@ -152,15 +152,15 @@ size_t write_proxy_v2(const Address *source, const Address *destination, u32 opt
     o.put_u16(0);
   }
   size_t crc_at = 0;
-  if (options & ppv2_crc32c) {
+  if (options & proxy_v2_crc32c) {
     crc_at = o.size() + 3;
     o.tlv(pp_crc32c, {"\0\0\0\0", 4});
   }
   if (!facts.alpn.empty()) o.tlv(pp_alpn, facts.alpn);
-  if ((options & ppv2_authority) && !facts.authority.empty()) o.tlv(pp_authority, facts.authority);
-  if ((options & ppv2_unique_id) && !facts.unique_id.empty()) o.tlv(pp_unique_id, facts.unique_id.substr(0, 128));
+  if ((options & proxy_v2_authority) && !facts.authority.empty()) o.tlv(pp_authority, facts.authority);
+  if ((options & proxy_v2_unique_id) && !facts.unique_id.empty()) o.tlv(pp_unique_id, facts.unique_id.substr(0, 128));
   for (const ProxyTlv &t : more) o.tlv(t.first, t.second);
-  if (options & (ppv2_ssl | ppv2_cert_cn | ppv2_ssl_cipher | ppv2_cert_sig | ppv2_cert_key)) put_tls(o, options, facts);
+  if (options & (proxy_v2_ssl | proxy_v2_cert_cn | proxy_v2_ssl_cipher | proxy_v2_cert_sig | proxy_v2_cert_key)) put_tls(o, options, facts);
   if (o.full() || o.size() - 16 > 0xffff) return 0;
   o.patch_u16(14, o.size() - 16);
   if (crc_at) {

@@ -4,6 +4,8 @@
 // listener when a connection is accepted, buried by the loop after its last stream ended.
 #pragma once
 
+#include <memory>
+
 #include "shared/base/address.h"
 #include "shared/base/arena.h"
 #include "shared/base/time.h"
@@ -22,10 +24,10 @@ class Session : Pinned {
   const Bind &bind() const { return *bind_; }
 
   /// The client and what it connected to, after PROXY protocol and set-src/set-dst rules.
-  const Address &source() const { return source_ ? source_ : peer(); }
-  const Address &destination() const { return destination_ ? destination_ : local(); }
-  void set_source(const Address &a) { source_ = a; }
-  void set_destination(const Address &a) { destination_ = a; }
+  const Address &source() const { return source_ ? *source_ : peer_; }
+  const Address &destination() const { return destination_ ? *destination_ : local(); }
+  void set_source(const Address &a) { put(source_, a); }
+  void set_destination(const Address &a) { put(destination_, a); }
   /// As the socket says.
   const Address &peer() const { return peer_; }
   const Address &local() const; // asked from the kernel at first use
@@ -52,15 +54,19 @@ class Session : Pinned {
   bool expect_netscaler_cip = false;
 
  protected:
-  Session() : arena_(256) {}
+  Session() : arena_(512) {}
   ~Session() = default;
+  static void put(std::unique_ptr<Address> &into, const Address &a) {
+    into ? void(*into = a) : void(into = std::make_unique<Address>(a));
+  }
 
   const Proxy *frontend_ = nullptr;
   const Bind *bind_ = nullptr;
   Connection *connection_ = nullptr;
   ProxyHeader *proxy_header_ = nullptr;
-  Address peer_, source_, destination_;
-  mutable Address local_;
+  Address peer_;
+  std::unique_ptr<Address> source_, destination_; // seldom there: idle connections are to be small
+  mutable std::unique_ptr<Address> local_;
   i64 accept_us_ = 0, accept_wall_us_ = 0, handshake_us_ = 0;
   u64 id_ = 0;
   u32 request_count_ = 0;

@@ -74,7 +74,7 @@ class Stream : Pinned {
   /// A rule that yields may ask to be run again at this time; the step forgets it when the list goes on.
   Tick rule_wakeup = never;
   i32 log_level = -2;      // -2 not set, -1 silent, 0-7
-  u32 priority_class = 0x7fff0000; // set-priority-*: the queue's key; see worker/lb/queue.h
+  i32 priority_class = 0; // set-priority-*: before arrival in the queue
   i32 priority_offset_ms = 0;
   i32 retries_allowed = -1; // set-retries; -1: the backend's
   Address server_address;   // do-resolve/set-dst: overrides where `option transparent` or 0.0.0.0 servers connect
@@ -91,21 +91,29 @@ class Stream : Pinned {
 
   // ------------------------------------------------------------------ for observers (show sess) and others
   Step step() const { return step_; }
-  /// The last steps, newest last; count in trail_length().
+  /// The last steps, a ring: trail_length() of them from trail_end() on.
   const Step *trail() const { return trail_; }
   u32 trail_length() const { return hops_ < trail_size ? hops_ : trail_size; }
+  /// Index of the oldest entry.
+  u32 trail_end() const { return hops_ < trail_size ? 0 : hops_ % trail_size; }
   /// Ends it from outside (`shutdown session`, on-marked-down): delivered by the loop.
   void kill(FaultKind why);
   /// Makes the loop run the current step again this turn.
   void wake();
 
   static constexpr u32 trail_size = 16;
+
+  // ------------------------------------------------------------------ for the steps only
   StreamFlow &flow() { return *flow_; }
+  void set_backend(const Proxy &p) { backend_ = &p, backend_chosen_ = true; }
+  void set_server(const Server *s) { server_ = s; }
+  void set_server_side(Endpoint *e) { server_side_ = e; }
+  void set_request_seen() { request_seen_ = true; }
+  void set_response(HttpMessage *m) { response_ = m != nullptr ? m : &own_response_, response_seen_ = m != nullptr; }
 
   Stream *next = nullptr, *prev = nullptr; // all streams of the worker: see Worker::streams
 
  protected:
-  friend class StreamRunner; // worker/stream/stream.cpp
   Stream() = default;
   ~Stream() = default;
 

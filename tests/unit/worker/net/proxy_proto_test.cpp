@@ -66,7 +66,7 @@ TEST_CASE("PROXY version 2 as written is read back") {
   facts.tls_version = "TLSv1.3";
   facts.cipher = "AES";
   ProxyTlv more[] = {{0xE1, "mine"}};
-  size_t n = write_proxy_v2(&s, &d, ppv2_crc32c | ppv2_authority | ppv2_unique_id | ppv2_ssl | ppv2_ssl_cipher, facts, more, buf, sizeof buf);
+  size_t n = write_proxy_v2(&s, &d, proxy_v2_crc32c | proxy_v2_authority | proxy_v2_unique_id | proxy_v2_ssl | proxy_v2_ssl_cipher, facts, more, buf, sizeof buf);
   REQUIRE(n > 0);
   ProxyHeader h;
   for (size_t i = 0; i < n; i++) CHECK(parse({buf, i}, h).status == ProxyStatus::NeedMore);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Builds what a worker keeps beside the configuration.
+#include "worker/runtime.h"
+
+#include "worker/net/listener.h"
+#include "worker/stream/client_session.h"
+#include "worker/stream/flow.h"
+
+namespace penstock {
+
+Runtime *runtime = nullptr;
+
+namespace {
+
+H1Limits limits(const Config &config, bool relaxed) {
+  H1Limits l;
+  l.max_head_bytes = config.global.tune.bufsize - config.global.tune.maxrewrite;
+  l.max_fields = config.global.tune.http_maxhdr;
+  l.relaxed = relaxed;
+  return l;
+}
+
+} // namespace
+
+Runtime::Runtime(const WorkerStart &start)
+    : buffers(start.config->global.tune.bufsize), waiters(*start.service, start.slot) {
+  config = start.config, service = start.service;
+  slot = start.slot, index = start.index, worker_count = start.worker_count, generation = start.generation, log_pid = start.log_pid;
+  process = &service->slot(slot).process;
+  service_row = &service->row();
+  runtime = this;
+  set_this_worker(this);
+  proxies.resize(config->proxies.size());
+  servers.resize(config->server_count);
+  for (const auto &p : config->proxies) add_proxy(*p);
+}
+
+void Runtime::add_proxy(const Proxy &p) {
+  ProxyState &state = proxies[p.index];
+  state.proxy = &p;
+  state.request_limits = limits(*config, p.has(Opt::AcceptUnsafeRequest));
+  state.response_limits = limits(*config, p.has(Opt::AcceptUnsafeResponse));
+  if (p.is_frontend) {
+    state.front = &service->proxy(p.front_row);
+    state.front_counters = &service->proxy_cell(slot, p.front_row).counters;
+  }
+  if (!p.is_backend) return;
+  state.back = &service->proxy(p.back_row);
+  state.back_counters = &service->proxy_cell(slot, p.back_row).counters;
+  state.farm = std::make_unique<Farm>(*service, slot, p, waiters);
+  for (const auto &s : p.servers) {
+    auto server = std::make_unique<ServerState>();
+    server->server = s.get();
+    server->row = &service->server(s->row);
+    server->counters = &service->server_cell(slot, s->row).counters;
+    if (s->global_index >= servers.size()) servers.resize(s->global_index + 1);
+    servers[s->global_index] = std::move(server);
+  }
+}
+
+Runtime::~Runtime() = default;
+
+} // namespace penstock

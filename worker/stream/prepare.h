@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The last changes to messages before they go on: what the proxy adds or takes out by itself.
+#pragma once
+
+#include "worker/stream/flow.h"
+
+namespace penstock {
+
+/// The request as the server gets it: X-Forwarded-For and its kin, persistence, framing.
+void prepare_request(Stream &s);
+/// The response as the client gets it: persistence cookie, framing, Connection. Leaves how in flow().response_body.
+void prepare_response(Stream &s);
+/// Whether bodies in that direction may be spliced: asked for, or large enough to pay.
+bool splice_wanted(Stream &s, Opt direction);
+
+} // namespace penstock

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Step::Head: waits for a request's head (mode http), notes what logs need of it, and answers what needs
+// neither rules nor servers: unreadable requests, monitor-uri.
+#include "shared/expr/run.h"
+#include "worker/stream/flow.h"
+
+namespace penstock {
+
+namespace {
+
+void note_request(Stream &s) {
+  StreamFacts &f = s.facts;
+  const HttpMessage &m = s.request();
+  f.times.request_us = now_us();
+  f.times.request_wall_us = runtime->loop.wall_now_us();
+  f.method = s.arena().copy(m.method_text());
+  f.uri = s.arena().copy(m.target().substr(0, runtime->config->global.tune.http_logurilen));
+  f.http_version = m.version() == 10 ? "HTTP/1.0" : m.version() == 11 ? "HTTP/1.1" : "HTTP/2.0";
+  s.set_request_seen();
+  f.counter = static_cast<u32>(++runtime->request_count);
+  ProxyState &p = front_state(s);
+  p.front_counters->http_req_total++;
+  p.front->request_rate.add(now());
+  runtime->process->requests++;
+}
+
+/// Header captures of the frontend (`capture request header`, slots in order).
+void capture_headers(Stream &s) {
+  u32 slot = 0;
+  for (const CaptureSlot &c : s.frontend().captures) {
+    if (!c.is_request) continue;
+    HttpMessage &m = s.request();
+    size_t at = c.header.empty() ? HttpMessage::npos : m.find(c.header), last = HttpMessage::npos;
+    for (; at != HttpMessage::npos; at = m.find(c.header, at + 1)) last = at;
+    if (last != HttpMessage::npos) s.capture_request(slot, m.value(last).substr(0, c.length));
+    slot++;
+  }
+}
+
+/// What the request line looked like when it could not be read whole.
+void note_bad_request(Stream &s) {
+  s.facts.times.request_us = now_us();
+  s.facts.times.request_wall_us = runtime->loop.wall_now_us();
+  ProxyState &p = front_state(s);
+  p.front_counters->http_req_total++;
+  p.front_counters->err_req++;
+}
+
+bool monitor_fails(Stream &s) {
+  runtime->scratch.reset();
+  EvalContext ctx = s.context(Phase::Request, s.frontend(), true);
+  for (const auto &condition : s.frontend().monitor_fail)
+    if (evaluate(ctx, *condition) == Truth::Yes) return true;
+  return false;
+}
+
+Next head_failed(Stream &s) {
+  Endpoint &c = s.client();
+  if (const HeadResult *bad = c.bad_head()) {
+    note_bad_request(s);
+    s.flow().must_close_client = true;
+    return fail(s, FaultKind::BadRequest, Side::Proxy, At::Request, bad->refuse_with);
+  }
+  // The client went away in the middle.
+  note_bad_request(s);
+  return fail(s, FaultKind::ClientAbort, Side::Client, At::Request, c.anything_received() && c.fault() == EndpointFault::Aborted ? 400 : 0);
+}
+
+Next wait_for_head(Stream &s) {
+  StreamFlow &f = s.flow();
+  const Timeouts &t = s.frontend().timeout;
+  if (f.step_deadline == never) {
+    Millis limit = t.http_request != eternity ? t.http_request : t.client;
+    i64 since_us = s.session().request_count() == 1 ? s.session().accept_us() : s.facts.times.first_byte_us;
+    f.step_deadline = limit == eternity ? never : since_us / 1000 + limit;
+  }
+  if (!expired(f.step_deadline)) return wait(Step::Head);
+  note_bad_request(s);
+  return fail(s, FaultKind::ClientTimeout, Side::Client, At::Request, 408);
+}
+
+} // namespace
+
+Next step_head(Stream &s) {
+  if (!s.is_http()) return go(Step::Content);
+  Endpoint &c = s.client();
+  c.pull();
+  if (!c.head_ready()) {
+    if (c.bad_head() != nullptr || c.fault() != EndpointFault::None) return head_failed(s);
+    return wait_for_head(s);
+  }
+  s.flow().step_deadline = never;
+  note_request(s);
+  const Proxy &p = s.frontend();
+  if (!p.captures.empty()) capture_headers(s);
+  if (!p.monitor_uri.empty() && s.request().target() == p.monitor_uri) {
+    s.answer.intercepted = true;
+    return answer_with(s, monitor_fails(s) ? 503 : 200);
+  }
+  return go(Step::Content);
+}
+
+void stream_request_timeout(PooledStream &s) {
+  s.own.step_deadline = now();
+  s.run();
+}
+
+} // namespace penstock

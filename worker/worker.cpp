@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A worker process from its start to its end: obeys the master (commit, drain, quit), polls its listening
+// sockets, looks at shared memory when it is woken, and stops softly when told to.
+#include "worker/worker.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "worker/master_link.h"
+#include "worker/net/listener.h"
+#include "worker/panic.h"
+#include "worker/runtime.h"
+#include "worker/stream/client_session.h"
+#include "worker/stream/flow.h"
+
+namespace penstock {
+
+namespace {
+
+/// What the worker does about the master's messages, and what it does by itself once a second.
+class Serving : public MasterOrders {
+ public:
+  explicit Serving(const WorkerStart &start);
+  void commit() override;
+  void stop_accepting(std::span<const u32> listeners) override;
+  void drain() override;
+  void quit() override {
+    runtime->hard_stop = true;
+    runtime->loop.stop();
+  }
+
+ private:
+  static void on_wake(IoHandle &h, u32 events);
+  static void on_tick(Timer &t);
+  void look_at_shared_state();
+  void close_idle_sessions();
+  void leave_when_done();
+
+  struct Wake : IoHandle { Serving *serving; } wake_;
+  struct Tick_ : Timer { Serving *serving; } tick_;
+  Tick stop_at_ = never; // hard-stop-after
+  bool draining_ = false;
+};
+
+constexpr Millis tick_every = 100; // while draining; nothing ticks before
+
+Serving::Serving(const WorkerStart &start) {
+  for (const ListenerFd &l : start.listeners)
+    for (const auto &p : start.config->proxies)
+      for (const auto &b : p->binds)
+        if (b->listener == l.listener) {
+          ProxyState &state = runtime->of(*p);
+          runtime->listeners.push_back(std::make_unique<Listener>(*b, state, l.fd));
+          state.listeners.push_back(runtime->listeners.back().get());
+        }
+  wake_.fd = start.service->wake_fd(start.slot), wake_.serving = this, wake_.on_event = on_wake;
+  if (wake_.fd >= 0) runtime->loop.add_level(wake_, io_readable);
+  tick_.serving = this, tick_.on_expire = on_tick;
+}
+
+void Serving::commit() {
+  for (auto &l : runtime->listeners) l->start();
+}
+
+void Serving::stop_accepting(std::span<const u32> which) {
+  for (auto &l : runtime->listeners)
+    if (which.empty() || std::find(which.begin(), which.end(), l->bind().listener) != which.end()) l->stop();
+}
+
+/// Soft stop: nothing new, `Connection: close` on what goes out, idle clients told to leave little by little.
+void Serving::drain() {
+  if (draining_) return;
+  draining_ = true;
+  runtime->stopping = true;
+  stop_accepting({});
+  const Global &g = runtime->config->global;
+  stop_at_ = after(runtime->loop.now(), g.hard_stop_after);
+  close_idle_sessions();
+  for (auto &s : runtime->servers)
+    if (s) s->idle.close_all();
+  runtime->loop.set_timer(tick_, runtime->loop.now());
+}
+
+void Serving::close_idle_sessions() {
+  Millis spread = runtime->config->global.close_spread_time;
+  size_t n = 0, total = runtime->session_total + 1;
+  ClientSession *next;
+  for (ClientSession *s = runtime->sessions; s != nullptr; s = next) {
+    next = s->next;
+    Millis part = spread == eternity ? 0 : spread * static_cast<Millis>(n++) / static_cast<Millis>(total);
+    s->close_if_idle_by(runtime->loop.now() + part);
+  }
+}
+
+void Serving::on_tick(Timer &t) { static_cast<Tick_ &>(t).serving->leave_when_done(); }
+
+void Serving::leave_when_done() {
+  if (runtime->session_total == 0 || expired(stop_at_)) return runtime->loop.stop();
+  runtime->loop.set_timer(tick_, std::min(stop_at_, runtime->loop.now() + tick_every));
+}
+
+void Serving::on_wake(IoHandle &h, u32) {
+  u64 count;
+  if (read(h.fd, &count, sizeof count) < 0) return;
+  static_cast<Wake &>(h).serving->look_at_shared_state();
+}
+
+/// Requests that were granted a slot, or must choose anew; servers that went down with on-marked-down.
+void Serving::look_at_shared_state() {
+  runtime->waiters.collect([](u32, WaiterOwner owner) {
+    if (PooledStream *s = runtime->stream_pool.find(owner.stream_index, owner.stream_generation)) s->wake();
+  });
+  for (ProxyState &p : runtime->proxies) {
+    if (p.farm == nullptr) continue;
+    p.farm->each_new_down([](const Server &down) {
+      ServerState &state = runtime->of(down);
+      state.idle.close_all();
+      if (down.options->on_marked_down != OnMarkedDown::ShutdownSessions) return;
+      for (Stream *s = runtime->streams; s != nullptr; s = s->next)
+        if (s->server() == &down) s->kill(FaultKind::ServerDown);
+    });
+  }
+}
+
+
+} // namespace
+
+int worker_main(const WorkerStart &start) {
+  signal(SIGPIPE, SIG_IGN);
+  auto owned = std::make_unique<Runtime>(start);
+  Serving serving(start);
+  MasterLink link(runtime->loop, serving, start.channel_fd, start.generation);
+  link.ready();
+  runtime->loop.run();
+  // The kernel closes what is open; nothing here is worth the time of taking it apart.
+  _exit(0);
+}
+
+} // namespace penstock
