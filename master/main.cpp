@@ -1,3 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The door: options, then the master. (Grows in master/options and master/supervise.)
-int main() { return 1; }
+// The door: what the command line asks for is master/door's business.
+#include "master/door.h"
+
+int main(int argc, char **argv) { return penstock::run_penstock(argc, argv); }
