@@ -149,6 +149,7 @@ void Supervisor::be_control(Child &me, u32 generation) {
   start.listeners = listeners_.of_control();
   start.log_pid = in_master_mode() ? 0 : getppid();
   start.master_pid = getppid();
+  start.startup_log = startup_log();
   listeners_.close_others(start.listeners);
   become_child(me, config_->global.external_check || switches.insecure_fork);
   start.channel_fd = me.channel.release();

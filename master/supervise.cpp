@@ -169,7 +169,20 @@ void Supervisor::on_message(Child &child, Message &message) {
       if (child.state == ChildState::Polling) drain(child);
       select_living();
       return;
+    case MessageType::WorkerQuestion:
+    case MessageType::WorkerAnswer: return pass_on(message);
     default: return;
+  }
+}
+
+/// Control and workers have no channel of their own to each other. A receiver whose queue is full misses it.
+void Supervisor::pass_on(const Message &message) {
+  bool question = message.type() == MessageType::WorkerQuestion;
+  auto numbers = message.numbers();
+  if (numbers.empty()) return;
+  for (Child &c : children_) {
+    bool meant = question ? c.kind == ChildKind::Worker && c.slot == numbers[0] : c.kind == ChildKind::Control;
+    if (meant && c.channel.is_open()) c.channel.send(message.type(), message.payload);
   }
 }
 

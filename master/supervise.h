@@ -99,6 +99,7 @@ class Supervisor : Pinned {
   void child_ended(Child &child, int status);
   void report_death(const Child &child, int status);
   void on_message(Child &child, Message &message);
+  void pass_on(const Message &message);
   void watch(Child &child);
   void say_state(string_view text);
   void soft_stop();

@@ -42,6 +42,9 @@ class Orders : public MasterOrders {
     if (message.type() == MessageType::ChildDied)
       for (const ControlHook &hook : control_hooks())
         if (hook.child_died) hook.child_died(control_, first);
+    if (message.type() == MessageType::WorkerAnswer)
+      for (const ControlHook &hook : control_hooks())
+        if (hook.worker_answer) hook.worker_answer(control_, message);
     for (int fd : message.fds) take_connection(fd, first);
     message.fds.clear();
   }

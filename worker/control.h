@@ -27,6 +27,7 @@ struct ControlStart {
   int channel_fd = -1;
   i32 log_pid = 0; // the pid that log lines carry; 0: own
   i32 master_pid = 0;
+  string_view startup_log; // what was said while the configuration was read
 };
 
 /// Serves until told to stop; returns the process' exit status.
@@ -63,6 +64,7 @@ struct ControlHook {
   void (*stop_accepting)(Control &) = nullptr;   // close the listeners
   void (*cli_connection)(Control &, int fd, u32 level) = nullptr; // from the master socket; the fd is the hook's
   void (*child_died)(Control &, u32 slot) = nullptr;
+  void (*worker_answer)(Control &, const Message &) = nullptr; // worker/cli/question.h
   void (*stop)(Control &) = nullptr;             // the loop has ended: write down what must be
 };
 /// The list (control_hooks.cpp).

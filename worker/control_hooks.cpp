@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The parts of the control process, in the order in which they start.
 #include "worker/check/check_hook.h"
+#include "worker/cli/cli_server.h"
 #include "worker/control.h"
 
 namespace penstock {
 
 std::span<const ControlHook> control_hooks() {
-  static const ControlHook hooks[] = {check_hook()};
+  static const ControlHook hooks[] = {check_hook(), cli_hook()};
   return hooks;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "worker/cli/question.h"
 #include "worker/master_link.h"
 #include "worker/net/listener.h"
 #include "worker/panic.h"
@@ -30,6 +31,8 @@ class Serving : public MasterOrders {
     runtime->hard_stop = true;
     runtime->loop.stop();
   }
+  void message(Message &message) override { answer_question(message, link->channel()); }
+  MasterLink *link = nullptr;
 
  private:
   static void on_wake(IoHandle &h, u32 events);
@@ -61,7 +64,10 @@ Serving::Serving(const WorkerStart &start) {
 }
 
 void Serving::commit() {
-  for (auto &l : runtime->listeners) l->start();
+  for (auto &l : runtime->listeners) {
+    l->start();
+    l->obey_state();
+  }
 }
 
 void Serving::stop_accepting(std::span<const u32> which) {
@@ -109,6 +115,7 @@ void Serving::on_wake(IoHandle &h, u32) {
 
 /// Requests that were granted a slot, or must choose anew; servers that went down with on-marked-down.
 void Serving::look_at_shared_state() {
+  for (auto &l : runtime->listeners) l->obey_state();
   runtime->waiters.collect([](u32, WaiterOwner owner) {
     if (PooledStream *s = runtime->stream_pool.find(owner.stream_index, owner.stream_generation)) s->wake();
   });
@@ -132,6 +139,7 @@ int worker_main(const WorkerStart &start) {
   auto owned = std::make_unique<Runtime>(start);
   Serving serving(start);
   MasterLink link(runtime->loop, serving, start.channel_fd, start.generation);
+  serving.link = &link;
   link.ready();
   runtime->loop.run();
   // The kernel closes what is open; nothing here is worth the time of taking it apart.

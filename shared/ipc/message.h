@@ -28,6 +28,8 @@ enum class MessageType : u16 {
   Stopping,
   CliConnection, // to control: one descriptor, a conversation for the runtime socket; payload: u32 level
   ChildDied,     // to control: payload: u32 slot
+  WorkerQuestion, // from control by way of the master to the worker whose slot is the payload's first u32 (worker/cli/question.h)
+  WorkerAnswer,   // from a worker by way of the master to all controls: the asker knows it by its serial
   TakeoverGroup, // between masters: a `group` line of a manifest, with the group's descriptors
   TakeoverEnd,
   count_

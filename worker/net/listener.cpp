@@ -55,21 +55,38 @@ void Listener::stop() {
   if (stopped_) return;
   stopped_ = true;
   runtime->loop.cancel(timer_);
-  if (!paused_) runtime->loop.remove(io_);
+  if (!paused_ && !refusing_) runtime->loop.remove(io_);
 }
 
 void Listener::pause(Millis at_most) {
-  if (paused_ || stopped_) return;
+  if (paused_ || stopped_ || refusing_) return;
   paused_ = true;
   runtime->loop.change(io_, 0, false);
   runtime->loop.set_timer(timer_, runtime->loop.now() + at_most);
 }
 
 void Listener::resume() {
-  if (!paused_ || stopped_) return;
+  if (!paused_ || stopped_ || refusing_) return;
   paused_ = false;
   runtime->loop.cancel(timer_);
   runtime->loop.change(io_, io_readable, false);
+}
+
+void Listener::obey_state() {
+  bool refuse = state_.front->state.load(std::memory_order_relaxed) != 0;
+  if (stopped_ || refuse == refusing_) return;
+  refusing_ = refuse;
+  bool inet = bind_.address.is_inet(); // a UNIX socket could not be opened again: its clients wait
+  if (refuse) {
+    runtime->loop.cancel(timer_);
+    if (paused_) runtime->loop.change(io_, io_readable, false);
+    runtime->loop.remove(io_);
+    paused_ = false;
+    if (inet) shutdown(io_.fd, SHUT_RD); // no longer a listening socket, but still bound
+  } else {
+    if (inet) listen(io_.fd, bind_.backlog != 0 ? static_cast<int>(bind_.backlog) : SOMAXCONN);
+    runtime->loop.add_level(io_, io_readable);
+  }
 }
 
 void Listener::on_timer(Timer &t) { static_cast<PauseTimer &>(t).listener->resume(); }

@@ -21,6 +21,8 @@ class Listener : Pinned {
   void stop();
   /// There may be room again.
   void resume();
+  /// `disable frontend`, `enable frontend`, `shutdown frontend`: refuses connections, or accepts again.
+  void obey_state();
   /// A connection of this listener has ended.
   void released();
 
@@ -47,7 +49,7 @@ class Listener : Pinned {
   u32 connections_ = 0;
   u32 full_batches_ = 0;
   u32 batch_ = 1; // how many are likely to wait: avoids the accept that finds nothing
-  bool paused_ = false, stopped_ = false;
+  bool paused_ = false, stopped_ = false, refusing_ = false;
 };
 
 /// Wakes the listeners that wait for a connection of `frontend` (or of anything) to end.

@@ -69,8 +69,14 @@ V session_limit(S &s) {
   return V::none();
 }
 
-V current_sessions(S &s) { return V::u32_of(of_server(s) ? s.s.cur_sessions.get() : s.p.cur_sessions.get()); }
-V most_sessions(S &s) { return V::u32_of(of_server(s) ? s.row->sess_max.load(std::memory_order_relaxed) : s.front ? s.front->sess_max.load(std::memory_order_relaxed) : 0); }
+V current_sessions(S &s) {
+  if (s.object == StatObject::Frontend) return V::u32_of(s.p.cur_conns.get());
+  return V::u32_of(of_server(s) ? s.s.cur_sessions.get() : s.p.cur_sessions.get());
+}
+V most_sessions(S &s) {
+  if (s.object == StatObject::Frontend) return V::u32_of(s.front->conn_max.load(std::memory_order_relaxed));
+  return V::u32_of(of_server(s) ? s.row->sess_max.load(std::memory_order_relaxed) : s.front ? s.front->sess_max.load(std::memory_order_relaxed) : 0);
+}
 V current_queue(S &s) { return V::u32_of(of_server(s) ? s.row->queued.load(std::memory_order_relaxed) : s.front->queued.load(std::memory_order_relaxed)); }
 V longest_queue(S &s) { return V::u32_of(of_server(s) ? s.row->queue_max.load(std::memory_order_relaxed) : s.front->queue_max.load(std::memory_order_relaxed)); }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // See client_session.h.
+#include "worker/stream/account.h"
 #include "worker/stream/client_session.h"
 
 #include <sys/socket.h>
@@ -83,17 +84,17 @@ static void count_accepted(Listener &listener) {
   ProxyState &state = listener.state();
   Tick now = runtime->loop.now();
   state.front_counters->connections++, state.front_counters->cur_conns++;
-  state.front->connection_rate.add(now);
+  count_rate(state.front->connection_rate, state.front->conn_rate_max, now);
   runtime->process->connections++;
-  runtime->service_row->connection_rate.add(now);
+  count_rate(runtime->service_row->connection_rate, runtime->service_row->conn_rate_max, now);
   if (ProxyCounters *c = listener.counters()) c->connections++, c->cur_sessions++;
 }
 
 static void count_session(ProxyState &state) {
   Tick now = runtime->loop.now();
   state.front_counters->sessions++;
-  state.front->session_rate.add(now);
-  runtime->service_row->session_rate.add(now);
+  count_rate(state.front->session_rate, state.front->sess_rate_max, now);
+  count_rate(runtime->service_row->session_rate, runtime->service_row->sess_rate_max, now);
 }
 
 void ClientSession::accept(Listener &listener, int fd, const Address &peer) {

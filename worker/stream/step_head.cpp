@@ -2,6 +2,7 @@
 // Step::Head: waits for a request's head (mode http), notes what logs need of it, and answers what needs
 // neither rules nor servers: unreadable requests, monitor-uri.
 #include "shared/expr/run.h"
+#include "worker/stream/account.h"
 #include "worker/stream/flow.h"
 
 namespace penstock {
@@ -20,7 +21,7 @@ void note_request(Stream &s) {
   f.counter = static_cast<u32>(++runtime->request_count);
   ProxyState &p = front_state(s);
   p.front_counters->http_req_total++;
-  p.front->request_rate.add(now());
+  count_rate(p.front->request_rate, p.front->req_rate_max, now());
   runtime->process->requests++;
 }
 

@@ -2,6 +2,7 @@
 // Step::Pick and Step::Queue: persistence, use-server and balancing choose a server and take one of its
 // slots; without a free one the request waits its turn in the host-wide queue.
 #include "shared/expr/run.h"
+#include "worker/stream/account.h"
 #include "worker/stream/flow.h"
 
 namespace penstock {
@@ -69,7 +70,8 @@ Next slot_taken(Stream &s, const Server &server) {
   if (s.facts.times.queued_us == 0) s.facts.times.queued_us = now_us();
   ServerState &state = runtime->of(server);
   state.counters->sessions++, state.counters->cur_sessions++, state.counters->selected++;
-  state.row->session_rate.add(now());
+  count_rate(state.row->session_rate, state.row->rate_max, now());
+  note_last_session(state.row->last_session);
   f.server_counted = true;
   back_state(s).back_counters->selected++;
   return go(Step::Connect);

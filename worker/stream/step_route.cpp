@@ -2,6 +2,7 @@
 // Step::Route: use_backend rules and default_backend choose where the request goes.
 #include "shared/expr/run.h"
 #include "worker/log/access.h"
+#include "worker/stream/account.h"
 #include "worker/stream/flow.h"
 
 namespace penstock {
@@ -39,7 +40,8 @@ Next step_route(Stream &s) {
   back.farm->enter();
   f.entered_backend = true;
   back.back_counters->sessions++, back.back_counters->cur_sessions++;
-  back.back->session_rate.add(now());
+  count_rate(back.back->session_rate, back.back->sess_rate_max, now());
+  note_last_session(back.back->last_session);
   if (s.is_http()) back.back_counters->http_req_total++;
   return go(chosen == &front ? Step::Pick : Step::BackContent);
 }

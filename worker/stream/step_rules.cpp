@@ -3,6 +3,7 @@
 // frontend and then of the backend, and the statistics page. A rule that needs more bytes, or that
 // waits for something else, yields: the step waits and runs it again.
 #include "shared/expr/run.h"
+#include "worker/stats/page.h"
 #include "worker/stream/flow.h"
 
 namespace penstock {
@@ -47,7 +48,7 @@ Next content_rules(Stream &s, const Proxy &p, Step here, Step then) {
 /// option http-buffer-request, and rules that look at the body: until it is there, or no more fits.
 bool body_awaited(Stream &s, const Proxy &p) {
   bool wanted = p.has(Opt::HttpBufferRequest) || (p.needs & needs_req_body) != 0 ||
-                (p.balance.algorithm == BalanceAlgorithm::UrlParam && p.balance.check_post);
+                (p.balance.algorithm == BalanceAlgorithm::UrlParam && p.balance.check_post) || statistics_need_body(s, p);
   StreamFlow &f = s.flow();
   if (!wanted || s.client().framing().kind == BodyKind::None) return false;
   s.client().want(runtime->buffers.bufsize());
@@ -74,6 +75,11 @@ Next request_rules(Stream &s, const Proxy &p, Step here, Step then) {
     if (say == RulesSay::Wait) return wait(here);
     f.rule_stage = 0;
     if (say == RulesSay::Stop) return next;
+  }
+  if (p.stats != nullptr && p.stats->enabled && serve_statistics(s, p)) {
+    if (!s.facts.fault) s.facts.fault = {FaultKind::Local, Side::Proxy, At::Request};
+    s.answer.intercepted = true;
+    return go(Step::Reply);
   }
   return go(then);
 }
