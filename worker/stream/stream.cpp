@@ -3,6 +3,8 @@
 // in the pool. A stream that hops without end is cut off with its trail told.
 #include "worker/stream/stream.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -191,5 +193,19 @@ EvalContext Stream::context(Phase phase, const Proxy &proxy, bool final) {
           .need_more = false,
           .response_side = phase == Phase::Response || phase == Phase::AfterResponse};
 }
+
+/// Asked from the kernel when somebody wants to know: until the next call.
+static const Address &address_of(Endpoint *side, bool peer) {
+  static Address known[2];
+  Address &out = known[peer];
+  out = {};
+  Connection *c = side != nullptr ? side->connection() : nullptr;
+  sockaddr_storage ss;
+  socklen_t size = sizeof ss;
+  if (c != nullptr && c->is_open() && (peer ? getpeername : getsockname)(c->fd(), reinterpret_cast<sockaddr *>(&ss), &size) == 0) out = Address::from_sockaddr(reinterpret_cast<sockaddr *>(&ss), size);
+  return out;
+}
+const Address &Stream::server_local() const { return address_of(server_side_, false); }
+const Address &Stream::server_peer() const { return address_of(server_side_, true); }
 
 } // namespace penstock
