@@ -18,7 +18,9 @@
 #include "shared/base/build_info.h"
 #include "shared/base/switches.h"
 #include "shared/shm/service.h"
+#include "worker/check/state_file.h"
 #include "worker/control.h"
+#include "worker/log/events.h"
 #include "worker/panic.h"
 
 namespace penstock {
@@ -39,6 +41,9 @@ bool Supervisor::prepare(std::unique_ptr<Config> config) {
     say(Severity::Alert, "cannot make shared memory: " + (error.empty() ? strerror(errno) : error));
     return false;
   }
+  Diagnostics notes; // of the saved states: what cannot be used is told, and all begins anew
+  load_server_states(*config_, *service_, notes);
+  say_all(notes);
   bool replaces = !invocation_.options.finish.empty() || !invocation_.options.terminate.empty();
   takeover_->fetch(invocation_.options, listeners_);
   if (!listeners_.prepare(*config_, workers_, replaces)) {
@@ -172,6 +177,8 @@ void Supervisor::respawn(u32 place) {
 
 void Supervisor::start_generation() {
   phase_ = Phase::Starting;
+  prepare_logging(*config_, product_name);
+  set_events_on_stderr(!invocation_.options.daemon && !switches.quiet);
   starting_ = service_->next_generation();
   phase_deadline_ = monotonic_ms() + ready_timeout;
   bool good = spawn(ChildKind::Control, starting_, 0) != nullptr;

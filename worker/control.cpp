@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "worker/log/sinks.h"
+
 namespace penstock {
 namespace {
 
@@ -81,6 +83,7 @@ void Control::conversation_ended() {
 }
 
 int control_main(const ControlStart &start) {
+  set_log_pid(start.log_pid);
   Control control(start);
   current = &control;
   Orders orders(control);

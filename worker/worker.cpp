@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "worker/cli/question.h"
+#include "worker/log/sinks.h"
 #include "worker/master_link.h"
 #include "worker/net/listener.h"
 #include "worker/panic.h"
@@ -136,6 +137,7 @@ void Serving::look_at_shared_state() {
 
 int worker_main(const WorkerStart &start) {
   signal(SIGPIPE, SIG_IGN);
+  set_log_pid(start.log_pid);
   auto owned = std::make_unique<Runtime>(start);
   Serving serving(start);
   MasterLink link(runtime->loop, serving, start.channel_fd, start.generation);
