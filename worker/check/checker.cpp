@@ -182,6 +182,8 @@ void Checker::Impl::Job::begin() {
 void Checker::Impl::Job::done(const CheckResult &r) {
   CheckReport &rep = report();
   rep.running.store(0, std::memory_order_relaxed);
+  // Health compares with the result before, so it comes first.
+  if (!agent && !in_maintenance(row())) impl.health.health_result(server, r, impl.loop.now());
   rep.status.store(static_cast<u8>(r.status), std::memory_order_relaxed);
   rep.code.store(r.code, std::memory_order_relaxed);
   rep.duration_ms.store(r.duration_ms, std::memory_order_relaxed);
@@ -189,7 +191,6 @@ void Checker::Impl::Job::done(const CheckResult &r) {
   std::copy_n(r.info.data(), n, rep.info);
   rep.info[n] = 0;
   if (agent) impl.apply_agent(*this, r);
-  else if (!in_maintenance(row())) impl.health.health_result(server, r, impl.loop.now());
   schedule();
 }
 

@@ -53,7 +53,8 @@ void Health::count(const Server &s, bool passed, const CheckResult &r, Tick now)
     if (was_up) rep.failed++;
   }
   rep.health.store(health, std::memory_order_relaxed);
-  if (s.proxy->has(Opt::LogHealthChecks) && (health != before || passed != was_up)) log_check(s, findings(s, r, passed, false, health));
+  bool news = health != before || rep.status.load(std::memory_order_relaxed) != static_cast<u8>(r.status);
+  if (s.proxy->has(Opt::LogHealthChecks) && news) log_check(s, findings(s, r, passed, false, health));
   if (health < o.rise) return move(s, OpState::Stopped, r, false, now);
   move(s, r.status == CheckStatus::L7OkConditional ? OpState::Stopping : OpState::Running, r, false, now);
 }
