@@ -68,7 +68,8 @@ void compile_formats(FormatCompiler &compiler, Proxy &proxy, Diagnostics &diags)
   proxy.unique_id_format = compiler.compile(proxy, proxy.unique_id_format_text, seen_by_unique_ids, 0, proxy.place);
   for (const auto &format : {proxy.log_format, proxy.error_log_format, proxy.log_format_sd, proxy.unique_id_format})
     if (format) proxy.needs |= format->needs;
-  if (proxy.logs.empty() && proxy.log_format && is_own(proxy, proxy.log_format_place))
+  bool is_fallback = proxy.log_format_text == tcp_log_format; // told already where it is one
+  if (proxy.logs.empty() && proxy.log_format && !is_fallback && is_own(proxy, proxy.log_format_place))
     diags.warning(proxy.log_format_place, "the log format of " + proxy_text(proxy) + " has no effect: there is no 'log' line");
 }
 

@@ -9,6 +9,7 @@
 #include "shared/expr/pattern.h"
 #include "shared/expr/var_name.h"
 #include "shared/model/config.h"
+#include "shared/table/known_names.h"
 #include "shared/table/registry.h"
 
 namespace penstock {
@@ -277,6 +278,7 @@ bool ExprParser::one_converter(Expr &out) {
   if (!def) {
     at_ -= n.size();
     if (n.empty()) return fail("a converter is missing after ',' in " + quoted(text_));
+    if (language_has_converter(n)) return fail("the converter " + quoted(n) + " is known but not supported yet");
     return fail("unknown converter " + quoted(n) + " after " + quoted(out.fetch->name), converter_hint(n));
   }
   if (!castable(out.out, def->in))
@@ -317,6 +319,7 @@ bool ExprParser::parse(Expr &out) {
   }
   if (!out.fetch) {
     at_ = 0;
+    if (language_has_fetch(n)) return fail("the sample fetch " + quoted(n) + " is known but not supported yet");
     return fail("unknown sample fetch method " + quoted(n), fetch_hint(n));
   }
   std::vector<std::string> texts;

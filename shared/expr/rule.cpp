@@ -2,12 +2,22 @@
 // A rule line: the action's name and arguments, then the condition.
 #include "shared/base/text.h"
 #include "shared/expr/compile.h"
+#include "shared/table/known_names.h"
 #include "shared/table/registry.h"
 
 namespace penstock {
 
 static void report_unknown_action(Compiler &compiler, string_view word) {
-  NearMiss near(word.substr(0, word.find('(')));
+  string_view name = word.substr(0, word.find('('));
+  string_view without_number = name.substr(0, name.find_last_not_of("0123456789") + 1); // track-sc1
+  bool in_other_rules = false;
+  for (ActionRows rows : action_tables())
+    for (const ActionDef &a : rows()) in_other_rules |= a.name.substr(0, a.name.find('(')) == name;
+  if (!in_other_rules && (language_has_action(name) || language_has_action(without_number))) {
+    compiler.words().alert_last("the action '" + std::string(name) + "' is known but not supported yet");
+    return;
+  }
+  NearMiss near(name);
   for (ActionRows rows : action_tables())
     for (const ActionDef &a : rows())
       if (a.sets & compiler.rule_set()) near.consider(a.name.ends_with('(') ? a.name.substr(0, a.name.size() - 1) : a.name);

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "shared/table/known_names.h"
+
 using namespace penstock;
 
 TEST_CASE("delays") {
@@ -56,4 +58,14 @@ TEST_CASE("near misses") {
   CHECK(hint("bal") == "did you mean 'balance'?");
   CHECK(hint("xyzzy") == "");
   CHECK(hint("q") == "");
+}
+
+TEST_CASE("names of the language that may have no row yet") {
+  CHECK(language_has_action("use-service"));
+  CHECK(language_has_action("add-acl"));
+  CHECK(language_has_converter("aes_gcm_dec"));
+  CHECK(language_has_fetch("base32+src"));
+  CHECK(language_has_fetch("accept_date"));
+  CHECK(language_has_fetch("wurfl-get"));
+  CHECK(!language_has_fetch("no_such_thing"));
 }
