@@ -96,6 +96,7 @@ constexpr KeywordDef rows[] = {
         {"Sends the last packet of a server's handshake with the first data.", "", "backend app\n    option tcp-smart-connect"}),
     row("option transparent", in_back, flip<Opt::Transparent>,
         {"Connects to the address that the client wanted, when no server is chosen.", "", "backend app\n    option transparent"}),
+    row("transparent", in_back, flip<Opt::Transparent>, {"The old spelling of 'option transparent'.", "", ""}, "option transparent"),
 };
 
 } // namespace

@@ -21,8 +21,7 @@ std::span<const KeywordDef> server_keywords();        // kw_server.cpp
 std::span<const KeywordDef> balance_keywords();       // kw_balance.cpp
 std::span<const KeywordDef> cookie_keywords();        // kw_cookie.cpp
 std::span<const KeywordDef> check_keywords();         // kw_check.cpp
-std::span<const KeywordDef> http_check_keywords();    // kw_check_http.cpp
-std::span<const KeywordDef> tcp_check_keywords();     // kw_check_tcp.cpp
+std::span<const KeywordDef> check_script_keywords();  // kw_check_script.cpp
 std::span<const KeywordDef> stats_keywords();         // kw_stats.cpp
 std::span<const KeywordDef> log_keywords();           // kw_log.cpp
 std::span<const KeywordDef> error_keywords();         // kw_errors.cpp

@@ -109,7 +109,7 @@ void run_row(LineContext &ctx, const KeywordDef &row, Place at) {
     ctx.diags().alert(at, quoted(row.name) + " is known but not supported yet");
     return;
   }
-  if (row.standing == Standing::Legacy) ctx.diags().warning(at, quoted(row.name) + " is an old form", "write " + quoted(row.modern));
+  if (row.standing == Standing::Legacy && !row.modern.empty()) ctx.diags().warning(at, quoted(row.name) + " is an old form", "write " + quoted(row.modern));
   unsigned alerts = ctx.diags().alerts();
   warn_of_order(ctx, row, at);
   row.parse(ctx);

@@ -38,7 +38,7 @@ struct CheckStep {
   // expect
   enum Match : u8 { String, Regex, Binary, BinaryRegex, StringFormat, BinaryFormat, Status, RStatus, Header, FHeader } match = String;
   bool negate = false;
-  std::string pattern, pattern2; // header name / value
+  std::string pattern, pattern2; // as written (binary ones in hexadecimal, statuses as "200-299,304"); of headers: name, value
   std::string name_match, value_match; // "str", "beg", "end", "sub", "reg"
   LogFormat pattern_format, value_format;
   i32 min_recv = -1;
@@ -52,16 +52,24 @@ struct CheckStep {
   std::shared_ptr<const Expr> expr;
 };
 
+using CheckStepPtr = std::shared_ptr<const CheckStep>;
+
 struct CheckSettings {
   CheckKind kind = CheckKind::Connect;
-  std::vector<CheckStep> steps;
+  /// What a check does, in order, of CheckKind::Http and TcpScript. Settled when all is read
+  /// (master/config/settle_checks.cpp): an HTTP check then has its SendHttp.
+  std::vector<CheckStepPtr> steps;
+  // While reading: the lines of both families (the last `option` chooses), whose section they belong to,
+  // and the request of `option httpchk`.
+  std::vector<CheckStepPtr> http_steps, tcp_steps;
+  const void *http_steps_of = nullptr, *tcp_steps_of = nullptr;
+  CheckStepPtr httpchk_request;
   bool disable_on_404 = false, send_state = false;
   std::string user;                // mysql-check, pgsql-check
   bool mysql_post41 = true;
   std::string smtp_domain;
   bool smtp_ehlo = false;
   std::string external_command, external_path;
-  bool explicit_steps = false;     // http-check send/connect/expect lines were given
 };
 
 } // namespace penstock
