@@ -5,6 +5,7 @@
 #include <set>
 
 #include "master/config/resolve_errors.h"
+#include "master/config/settle_rules.h"
 #include "shared/model/config.h"
 #include "shared/table/words.h"
 
@@ -145,6 +146,8 @@ void resolve_configuration(Config &config, Diagnostics &diags) {
   resolve_routes(config, diags);
   resolve_error_files(config, diags);
   resolve_logs(config, diags);
+  settle_rules(config);
+  settle_checks(config);
   validate_configuration(config, diags);
   if (!diags.failed()) resolve_addresses(config, diags); // last: it may take time, and its mistakes are not in the text
 }

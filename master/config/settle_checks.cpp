@@ -40,10 +40,10 @@ std::vector<CheckStepPtr> http_steps(const CheckSettings &c) {
 } // namespace
 
 void settle_checks(Config &config) {
-  std::unordered_map<const CheckSettings *, std::shared_ptr<const CheckSettings>> settled;
+  std::unordered_map<std::shared_ptr<const CheckSettings>, std::shared_ptr<const CheckSettings>> settled;
   for (const auto &proxy : config.proxies) {
     if (!proxy->is_backend || !proxy->check) continue;
-    auto &made = settled[proxy->check.get()];
+    auto &made = settled[proxy->check];
     if (!made) {
       auto copy = std::make_shared<CheckSettings>(*proxy->check);
       if (copy->kind == CheckKind::Http) copy->steps = http_steps(*copy);
@@ -52,6 +52,8 @@ void settle_checks(Config &config) {
     }
     proxy->check = made;
   }
+  for (const auto &defaults : config.defaults)
+    if (auto at = settled.find(defaults->check); at != settled.end()) defaults->check = at->second;
 }
 
 } // namespace penstock

@@ -110,7 +110,7 @@ void check_check_rules(const Proxy &proxy, const Global &global, Diagnostics &di
   if (check->kind == CheckKind::External) {
     if (!global.external_check) diags.alert(proxy.place, "'option external-check' of " + proxy_text(proxy) + " needs 'external-check' in the global section");
     if (check->external_command.empty()) diags.alert(proxy.place, "'option external-check' of " + proxy_text(proxy) + " needs 'external-check command'");
-  } else if (check->explicit_steps && !is_http_check(*check) && check->kind != CheckKind::TcpScript) {
+  } else if ((!check->http_steps.empty() || !check->tcp_steps.empty()) && !is_http_check(*check) && check->kind != CheckKind::TcpScript) {
     diags.warning(proxy.place, "the check rules of " + proxy_text(proxy) + " are ignored", "add 'option httpchk' or 'option tcp-check'");
   }
 }
@@ -124,7 +124,7 @@ void check_check_ports(const Proxy &proxy, Diagnostics &diags) {
     if (!o.check || o.check_port != 0 || server->address.family == AF_UNIX || server->fd >= 0) continue;
     if (proxy.check && proxy.check->kind == CheckKind::External) continue;
     if (o.check_addr && o.check_addr.port != 0) continue;
-    bool scripted = proxy.check && std::any_of(proxy.check->steps.begin(), proxy.check->steps.end(), [](const CheckStep &s) { return s.kind == CheckStep::Connect && (s.port || s.port_expr); });
+    bool scripted = proxy.check && std::any_of(proxy.check->steps.begin(), proxy.check->steps.end(), [](const CheckStepPtr &s) { return s->kind == CheckStep::Connect && (s->port || s->port_expr); });
     if (!scripted && (server->port_from_client || server->port == 0))
       diags.alert(server->place, name + " has neither a port of its own nor a port for its checks", "add 'port N'");
   }

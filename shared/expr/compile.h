@@ -76,7 +76,7 @@ struct LogNode {
   std::string text;      // Literal
   std::string item_name; // of %(name): the key in encoded output
   const LogTagDef *tag = nullptr;
-  std::unique_ptr<Expr> expr;
+  std::shared_ptr<const Expr> expr; // shared: formats can be copied
 };
 
 struct LogFormat {
