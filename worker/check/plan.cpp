@@ -57,7 +57,7 @@ std::unique_ptr<CheckPlan> make_plan(const CheckSettings *settings) {
   plan->http = settings->kind == CheckKind::Http;
   bool scripted = settings->kind == CheckKind::Http || settings->kind == CheckKind::TcpScript;
   if (scripted)
-    for (const CheckStep &s : settings->steps) plan->steps.push_back(plan_step(s));
+    for (const CheckStepPtr &s : settings->steps) plan->steps.push_back(plan_step(*s));
   else
     add_named_protocol(*settings, plan->steps);
 
