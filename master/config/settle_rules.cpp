@@ -9,9 +9,7 @@ void settle_rules(Config &config) {
   for (const auto &proxy : config.proxies) {
     RuleList &rules = proxy->http_request;
     rules.insert(rules.begin(), std::make_move_iterator(proxy->blocks.begin()), std::make_move_iterator(proxy->blocks.end()));
-    rules.insert(rules.end(), std::make_move_iterator(proxy->redirects.begin()), std::make_move_iterator(proxy->redirects.end()));
     proxy->blocks.clear();
-    proxy->redirects.clear();
   }
 }
 

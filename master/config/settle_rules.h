@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-/// `block` rules run before http-request rules, `redirect` rules after them.
+/// `block` rules run before http-request rules. (`redirect` rules run after them: Proxy::redirects.)
 void settle_rules(Config &config);
 /// Chooses each backend's check steps by its kind, and completes the request of HTTP checks (settle_checks.cpp).
 void settle_checks(Config &config);

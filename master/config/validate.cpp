@@ -42,6 +42,7 @@ struct RuleSetRow {
 };
 constexpr RuleSetRow http_rule_sets[] = {
     {"http-request", &Proxy::http_request},
+    {"redirect", &Proxy::redirects},
     {"http-response", &Proxy::http_response},
     {"http-after-response", &Proxy::http_after},
 };

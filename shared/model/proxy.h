@@ -209,7 +209,8 @@ struct Proxy : ProxySettings {
   std::vector<std::unique_ptr<Bind>> binds;
   std::vector<std::unique_ptr<Server>> servers;
   std::vector<std::unique_ptr<Acl>> acls;
-  RuleList blocks, redirects; // `block` and `redirect` lines; moved before and after http_request when all is read
+  RuleList blocks;    // `block` lines; moved before http_request when all is read
+  RuleList redirects; // `redirect` lines: run after http_request, even after its 'allow'
   RuleList tcp_connection, tcp_session, tcp_request, tcp_response, http_request, http_response, http_after;
   std::vector<UseBackend> use_backend;
   std::vector<UseServer> use_server;

@@ -2,6 +2,8 @@
 // Step::Content, Request, BackContent, BackRequest: the rule sets that look at a request, of the
 // frontend and then of the backend, and the statistics page. A rule that needs more bytes, or that
 // waits for something else, yields: the step waits and runs it again.
+#include <iterator>
+
 #include "shared/expr/run.h"
 #include "worker/stats/page.h"
 #include "worker/stream/flow.h"
@@ -63,19 +65,24 @@ bool body_awaited(Stream &s, const Proxy &p) {
   return false;
 }
 
-/// http-request rules of `p`.
+/// http-request rules of `p`, then its `redirect` lines, which an 'allow' does not skip.
 Next request_rules(Stream &s, const Proxy &p, Step here, Step then) {
   StreamFlow &f = s.flow();
   if (f.rule_stage == 0 && body_awaited(s, p)) return wait(here);
   f.step_deadline = never;
-  if (!p.http_request.empty()) {
-    if (f.rule_stage == 0) f.rule_stage = 1, f.rule_index = 0;
+  const RuleList *lists[] = {&p.http_request, &p.redirects};
+  if (f.rule_stage == 0) f.rule_stage = 1, f.rule_index = 0;
+  for (; f.rule_stage <= std::size(lists); f.rule_stage++, f.rule_index = 0) {
+    const RuleList &rules = *lists[f.rule_stage - 1];
+    if (rules.empty()) continue;
     Next next = go(then);
-    RulesSay say = run_rule_list(s, p.http_request, Phase::Request, p, true, next);
+    RulesSay say = run_rule_list(s, rules, Phase::Request, p, true, next);
     if (say == RulesSay::Wait) return wait(here);
+    if (say == RulesSay::Go) continue;
     f.rule_stage = 0;
-    if (say == RulesSay::Stop) return next;
+    return next;
   }
+  f.rule_stage = 0;
   if (p.stats != nullptr && p.stats->enabled && serve_statistics(s, p)) {
     if (!s.facts.fault) s.facts.fault = {FaultKind::Local, Side::Proxy, At::Request};
     s.answer.intercepted = true;
