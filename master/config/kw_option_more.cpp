@@ -5,6 +5,7 @@
 #include "master/config/choice.h"
 #include "master/config/kw_proxy.h"
 #include "shared/base/text.h"
+#include "shared/expr/compile.h"
 #include "shared/expr/log_format_defaults.h"
 
 namespace penstock {
@@ -97,6 +98,52 @@ void tcplog(LineContext &ctx) {
   set_log_format(ctx, clf ? clf_tcp_log_format : tcp_log_format);
 }
 
+constexpr u32 seen_by_request_rules = needs_client | needs_session | needs_req_bytes | needs_req_head | needs_req_body | needs_stream;
+
+/// A word of `option forwarded`; those that end in -expr are followed by an expression.
+struct ForwardedWord {
+  string_view word;
+  ForwardedPart ForwardedHeader::*part;
+  bool with_expr;
+};
+constexpr ForwardedWord forwarded_words[] = {
+    {"host", &ForwardedHeader::host, false},       {"host-expr", &ForwardedHeader::host, true},
+    {"by", &ForwardedHeader::by, false},           {"by-expr", &ForwardedHeader::by, true},
+    {"by_port", &ForwardedHeader::by_port, false}, {"by_port-expr", &ForwardedHeader::by_port, true},
+    {"for", &ForwardedHeader::for_, false},        {"for-expr", &ForwardedHeader::for_, true},
+    {"for_port", &ForwardedHeader::for_port, false}, {"for_port-expr", &ForwardedHeader::for_port, true},
+};
+
+bool forwarded_word(LineContext &ctx, ForwardedHeader &out) {
+  Words &words = ctx.words;
+  for (const ForwardedWord &w : forwarded_words) {
+    if (!words.take(w.word)) continue;
+    ForwardedPart &part = out.*w.part;
+    part.enabled = true;
+    if (!w.with_expr) return true;
+    Compiler compiler(words, ctx.config, ctx.proxy, seen_by_request_rules);
+    auto expr = compiler.expression();
+    if (expr) part.expr = std::make_shared<const Expr>(std::move(*expr));
+    return expr.has_value();
+  }
+  NearMiss near(words.peek());
+  near.consider("proto");
+  for (const ForwardedWord &w : forwarded_words) near.consider(w.word);
+  words.alert("'option forwarded' does not know '" + std::string(words.peek()) + "'", near.hint());
+  return false;
+}
+
+void forwarded(LineContext &ctx) {
+  auto made = std::make_shared<ForwardedHeader>();
+  made->enabled = ctx.negation == Negation::None;
+  if (ctx.words.at_end()) made->proto = made->for_.enabled = true;
+  while (!ctx.words.at_end()) {
+    if (ctx.words.take("proto")) made->proto = true;
+    else if (!forwarded_word(ctx, *made)) return;
+  }
+  ctx.settings->forwarded = std::move(made);
+}
+
 // ------------------------------------------------------------------------------------------- the rest
 
 void http_restrict_req_hdr_names(LineContext &ctx) {
@@ -114,6 +161,12 @@ void removed(LineContext &ctx) {
 constexpr KeywordDef rows[] = {
     {.name = "option forceclose", .sections = in_proxies, .doc = {"The old name of 'option httpclose'.", "", ""},
      .parse = connection_mode<HttpConnMode::Close>, .standing = Standing::Legacy, .negatable = true, .modern = "option httpclose"},
+    {.name = "option forwarded", .sections = in_back,
+     .doc = {"Tells servers in the Forwarded header (RFC 7239) whom the request came from.",
+             "'proto' adds the scheme, 'host' the requested host, 'by' and 'by_port' our own address, 'for' and 'for_port' the client's; without words it is 'proto for'. "
+             "With -expr behind a word (but proto) an expression gives the value; a name that is no address is written as an obfuscated identifier.",
+             "backend app\n    mode http\n    option forwarded proto host for for_port"},
+     .parse = forwarded, .negatable = true},
     {.name = "option forwardfor", .sections = in_proxies,
      .doc = {"Adds the client's address to requests in X-Forwarded-For.",
              "'except NETWORK' leaves clients of that network out (it may be repeated), 'header NAME' names the header, 'if-none' adds it only where none is.",

@@ -49,6 +49,16 @@ struct ForwardHeader {
   std::vector<Network> except;
 };
 
+/// `option forwarded` (RFC 7239): what each parameter holds.
+struct ForwardedPart {
+  bool enabled = false;             // with what the proxy knows itself, unless `expr` is there
+  std::shared_ptr<const Expr> expr;
+};
+struct ForwardedHeader {
+  bool enabled = false, proto = false;
+  ForwardedPart host, by, by_port, for_, for_port;
+};
+
 enum class BalanceAlgorithm : u8 { RoundRobin, StaticRr, LeastConn, First, Source, Uri, UrlParam, Hdr, Random, RdpCookie, Hash, Sticky, None };
 enum class HashKind : u8 { MapBased, Consistent };
 enum class HashFunction : u8 { Sdbm, Djb2, Wt6, Crc32, None };
@@ -160,6 +170,7 @@ struct ProxySettings {
   bool disabled = false;
   Balance balance;
   std::shared_ptr<const ForwardHeader> forwardfor, originalto;
+  std::shared_ptr<const ForwardedHeader> forwarded; // backend only
   std::shared_ptr<const CookiePersistence> cookie;
   std::string dynamic_cookie_key;
   std::shared_ptr<const ServerOptions> default_server; // accumulated `default-server` lines
