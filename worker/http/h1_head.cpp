@@ -248,10 +248,12 @@ HeadReader::Line HeadReader::value(Field &f) {
     if (*p_ == ' ' || *p_ == '\t') {
       if (is_request_ && !limits_.relaxed) return bad_line(p_, "folded field line");
       folded_ = true;
+      while (p_ < end_ && (*p_ == ' ' || *p_ == '\t')) p_++;
+      if (stop == start) start = p_; // nothing came before the fold
       continue;
     }
     const char *last = stop;
-    while (last > start && (last[-1] == ' ' || last[-1] == '\t')) last--;
+    while (last > start && (last[-1] == ' ' || last[-1] == '\t' || last[-1] == '\r' || last[-1] == '\n')) last--; // line ends: of folds
     f.value_at = at(start);
     f.value_len = at(last) - at(start);
     return Line::Read;

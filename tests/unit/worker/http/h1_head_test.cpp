@@ -211,6 +211,7 @@ TEST_CASE("responses: framing") {
   CHECK_FALSE(both.framing.keep_alive);
   CHECK(both.msg.find(Header::ContentLength) == HttpMessage::npos);
   CHECK(response("HTTP/1.1 200 OK\r\nX: y\r\n z\r\n\r\n").msg.value(0) == "y   z");
+  CHECK(response("HTTP/1.1 200 OK\r\nX:\r\n \r\n z\r\n \r\n\r\n").msg.value(0) == "z");
 }
 
 TEST_CASE("responses that are refused") {
