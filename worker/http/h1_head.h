@@ -7,11 +7,15 @@
 
 namespace penstock {
 
+class HeaderCase;
+
+/// What the configuration says about heads from one side.
 struct H1Limits {
   u32 max_head_bytes = 15360; // tune.bufsize - tune.maxrewrite
   u32 max_fields = 101;       // tune.http.maxhdr
   bool relaxed = false;       // option accept-unsafe-violations-in-http-request / -response
   bool payload_with_any_method = false; // h1-accept-payload-with-any-method
+  const HeaderCase *spelling = nullptr; // of field names that are written to this peer (h1_write.h)
 };
 
 enum class HeadStatus : u8 { NeedMore, Complete, Bad, TooLarge };

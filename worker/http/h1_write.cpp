@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "shared/http/header_case.h"
+
 namespace penstock {
 
 namespace {
@@ -17,10 +19,10 @@ inline char *put(char *out, string_view s) {
 /// What we write is HTTP/1.1 whatever the peer spoke; only what was made as 1.0 on purpose stays so.
 inline string_view version_text(const HttpMessage &msg) { return msg.version() == 10 ? "HTTP/1.0" : "HTTP/1.1"; }
 
-char *put_fields(const HttpMessage &msg, char *p) {
+char *put_fields(const HttpMessage &msg, char *p, const HeaderCase *spelling) {
   for (size_t i = 0; i < msg.size(); i++) {
     const Field &f = msg.field(i);
-    p = put(p, msg.name(f));
+    p = put(p, spelling == nullptr ? msg.name(f) : spelling->spelling(msg.name(f)));
     *p++ = ':';
     *p++ = ' ';
     p = put(p, msg.value(f));
@@ -34,7 +36,7 @@ char *put_fields(const HttpMessage &msg, char *p) {
 
 } // namespace
 
-size_t write_request_head(const HttpMessage &msg, char *out, size_t capacity) {
+size_t write_request_head(const HttpMessage &msg, char *out, size_t capacity, const HeaderCase *spelling) {
   if (msg.wire_size() > capacity) return 0;
   char *p = put(out, msg.method_text());
   *p++ = ' ';
@@ -43,10 +45,10 @@ size_t write_request_head(const HttpMessage &msg, char *out, size_t capacity) {
   p = put(p, version_text(msg));
   *p++ = '\r';
   *p++ = '\n';
-  return static_cast<size_t>(put_fields(msg, p) - out);
+  return static_cast<size_t>(put_fields(msg, p, spelling) - out);
 }
 
-size_t write_response_head(const HttpMessage &msg, char *out, size_t capacity) {
+size_t write_response_head(const HttpMessage &msg, char *out, size_t capacity, const HeaderCase *spelling) {
   if (msg.wire_size() > capacity) return 0;
   char *p = put(out, version_text(msg));
   u16 s = msg.status();
@@ -58,7 +60,7 @@ size_t write_response_head(const HttpMessage &msg, char *out, size_t capacity) {
   p = put(p, msg.reason());
   *p++ = '\r';
   *p++ = '\n';
-  return static_cast<size_t>(put_fields(msg, p) - out);
+  return static_cast<size_t>(put_fields(msg, p, spelling) - out);
 }
 
 size_t write_chunk_size(u64 size, char *out) {

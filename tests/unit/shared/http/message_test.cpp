@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "shared/http/header_case.h"
 #include "shared/http/message.h"
 #include "worker/http/h1_write.h"
 
@@ -66,4 +67,16 @@ TEST_CASE("heads on the wire") {
   CHECK(string_view(buf, write_chunk_size(0, buf)) == "0\r\n");
   CHECK(string_view(buf, write_chunk_size(0x1a2b, buf)) == "1a2b\r\n");
   CHECK(string_view(buf, write_chunk_size(~u64{0}, buf)) == "ffffffffffffffff\r\n");
+}
+
+TEST_CASE("names in the spelling that a peer insists on") {
+  std::map<std::string, std::string> spellings = {{"content-length", "Content-Length"}, {"x-a", "X-A"}};
+  HeaderCase spelling(spellings);
+  HttpMessage m;
+  m.make_response(200, "OK");
+  m.add("content-length", "0");
+  m.add("x-a", "1");
+  m.add("x-b", "2");
+  char buf[256];
+  CHECK(string_view(buf, write_response_head(m, buf, sizeof buf, &spelling)) == "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-A: 1\r\nx-b: 2\r\n\r\n");
 }
