@@ -12,8 +12,11 @@ Runtime *runtime = nullptr;
 
 namespace {
 
-H1Limits limits(const Config &config, bool relaxed) {
+H1Limits limits(const Config &config, bool relaxed, const HeaderCase *spelling) {
   H1Limits l;
+  l.payload_with_any_method = config.global.h1_accept_payload_with_any_method;
+  l.both_lengths = config.global.h1_keep_open_on_insecure_te;
+  l.spelling = spelling;
   l.max_head_bytes = config.global.tune.bufsize - config.global.tune.maxrewrite;
   l.max_fields = config.global.tune.http_maxhdr;
   l.relaxed = relaxed;
@@ -32,14 +35,16 @@ Runtime::Runtime(const WorkerStart &start)
   set_this_worker(this);
   proxies.resize(config->proxies.size());
   servers.resize(config->server_count);
+  header_case = HeaderCase(config->global.h1_case_adjust);
   for (const auto &p : config->proxies) add_proxy(*p);
 }
 
 void Runtime::add_proxy(const Proxy &p) {
   ProxyState &state = proxies[p.index];
   state.proxy = &p;
-  state.request_limits = limits(*config, p.has(Opt::AcceptUnsafeRequest));
-  state.response_limits = limits(*config, p.has(Opt::AcceptUnsafeResponse));
+  auto spelling = [&](Opt o) { return p.has(o) ? &header_case : nullptr; };
+  state.request_limits = limits(*config, p.has(Opt::AcceptUnsafeRequest), spelling(Opt::H1CaseAdjustBogusClient));
+  state.response_limits = limits(*config, p.has(Opt::AcceptUnsafeResponse), spelling(Opt::H1CaseAdjustBogusServer));
   if (p.is_frontend) {
     state.front = &service->proxy(p.front_row);
     state.front_counters = &service->proxy_cell(slot, p.front_row).counters;

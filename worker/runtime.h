@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "shared/http/header_case.h"
 #include "shared/shm/gauge.h"
 #include "worker/lb/farm.h"
 #include "worker/net/buffer.h"
@@ -57,6 +58,7 @@ struct Runtime : Worker {
   std::vector<std::unique_ptr<Listener>> listeners;
   ClientSession *sessions = nullptr; // all of them
   size_t session_total = 0;
+  HeaderCase header_case; // h1-case-adjust
   ProcessCounters *process = nullptr;
   ServiceRow *service_row = nullptr;
   bool accept_waits = false; // for the global maxconn

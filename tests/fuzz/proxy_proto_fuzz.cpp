@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "shared/model/server.h"
 #include "worker/net/proxy_proto.h"
 
 using namespace penstock;
@@ -16,7 +17,7 @@ void must(bool holds) {
 void written_again(const ProxyHeader &h) {
   static char out[proxy_v2_max];
   ProxyHeader again;
-  size_t n = write_proxy_v2(&h.source, &h.destination, ppv2_crc32c, {}, {}, out, sizeof out);
+  size_t n = write_proxy_v2(&h.source, &h.destination, proxy_v2_crc32c, {}, {}, out, sizeof out);
   must(n > 0);
   ProxyResult r = parse_proxy_header({out, n}, again);
   must(r.status == ProxyStatus::Complete && r.consumed == n && again.source == h.source && again.destination == h.destination);

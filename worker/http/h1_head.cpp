@@ -326,7 +326,7 @@ bool HeadReader::request_framing() {
   bool te = facts_.te_seen, cl = facts_.cl_seen;
   if (te && !facts_.chunked) return bad(base_, "transfer coding does not end in 'chunked'");
   if (te && facts_.other_coding) return bad(base_, "transfer coding not supported", 422);
-  if (te && cl && !limits_.relaxed) return bad(base_, "Content-Length beside Transfer-Encoding");
+  if (te && cl && !limits_.relaxed && !limits_.both_lengths) return bad(base_, "Content-Length beside Transfer-Encoding");
   if (te && version_ == 10 && !limits_.relaxed) return bad(base_, "Transfer-Encoding in an HTTP/1.0 request");
   if (method_ == Method::Connect && (te || facts_.length > 0)) return bad(base_, "CONNECT with content");
   if (version_ == 10 && facts_.length > 0 && !limits_.payload_with_any_method &&
@@ -339,7 +339,7 @@ bool HeadReader::request_framing() {
   framing_.expect_continue = facts_.expect_continue && version_ == 11;
   if (framing_.upgrade && !websocket_key()) return false;
   connection_lasts();
-  if (te && (cl || version_ == 10)) framing_.keep_alive = false;
+  if (te && ((cl && !limits_.both_lengths) || version_ == 10)) framing_.keep_alive = false;
   return true;
 }
 
@@ -378,7 +378,7 @@ bool HeadReader::response_framing(Method request_method) {
   else framing_.kind = BodyKind::Length;
   framing_.length = framing_.kind == BodyKind::Length ? facts_.length : 0;
   if (framing_.kind == BodyKind::UntilClose) framing_.keep_alive = false;
-  if (facts_.te_seen && (facts_.cl_seen || version_ == 10)) framing_.keep_alive = false;
+  if (facts_.te_seen && ((facts_.cl_seen && !limits_.both_lengths) || version_ == 10)) framing_.keep_alive = false;
   if (status / 100 == 1 || status == 204 || tunnel) { // they delimit nothing there, and mislead the next reader
     if (facts_.te_seen) msg_.remove_all(Header::TransferEncoding);
     if (facts_.cl_seen) msg_.remove_all(Header::ContentLength);

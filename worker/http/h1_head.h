@@ -15,6 +15,7 @@ struct H1Limits {
   u32 max_fields = 101;       // tune.http.maxhdr
   bool relaxed = false;       // option accept-unsafe-violations-in-http-request / -response
   bool payload_with_any_method = false; // h1-accept-payload-with-any-method
+  bool both_lengths = false; // h1-do-not-close-on-insecure-transfer-encoding: Content-Length beside Transfer-Encoding is dropped
   const HeaderCase *spelling = nullptr; // of field names that are written to this peer (h1_write.h)
 };
 

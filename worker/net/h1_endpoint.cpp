@@ -188,7 +188,8 @@ bool H1Endpoint::send_head(const HttpMessage &head, OutgoingBody body) {
   size_t size = head.wire_size();
   Buffer *out = connection_->output(size);
   if (out == nullptr) return false;
-  size_t n = head.is_request() ? write_request_head(head, out->end(), out->room()) : write_response_head(head, out->end(), out->room());
+  const HeaderCase *spelling = limits_ != nullptr ? limits_->spelling : nullptr;
+  size_t n = head.is_request() ? write_request_head(head, out->end(), out->room(), spelling) : write_response_head(head, out->end(), out->room(), spelling);
   if (n == 0) return false;
   out->tail += static_cast<u32>(n);
   out_kind_ = body.kind, out_left_ = body.kind == BodyKind::Length ? body.length : 0;

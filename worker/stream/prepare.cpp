@@ -2,6 +2,7 @@
 // See prepare.h.
 #include "worker/stream/prepare.h"
 
+#include "worker/stream/forwarding.h"
 #include "worker/stream/hop.h"
 
 namespace penstock {
@@ -9,6 +10,7 @@ namespace penstock {
 void prepare_request(Stream &s) {
   StreamFlow &f = s.flow();
   HttpMessage &m = s.request();
+  add_forwarding_fields(s);
   bool close = f.mode != HttpConnMode::KeepAlive && !s.backend().has(Opt::HttpPretendKeepalive);
   if (s.client().framing().upgrade) close = false;
   frame_request(m, s.client().framing(), close);

@@ -7,6 +7,7 @@
 #include "shared/expr/run.h"
 #include "worker/stats/page.h"
 #include "worker/stream/flow.h"
+#include "worker/stream/forwarding.h"
 
 namespace penstock {
 
@@ -87,6 +88,10 @@ Next request_rules(Stream &s, const Proxy &p, Step here, Step then) {
     if (!s.facts.fault) s.facts.fault = {FaultKind::Local, Side::Proxy, At::Request};
     s.answer.intercepted = true;
     return go(Step::Reply);
+  }
+  if (!allow_field_names(s.request(), p)) {
+    front_state(s).front_counters->denied_req++;
+    return fail(s, FaultKind::Denied, Side::Proxy, At::Request, 403);
   }
   return go(then);
 }
