@@ -66,8 +66,7 @@ std::optional<LogFormat> FormatParser::parse() {
   if (!good) return std::nullopt;
   out_.flags = flags_;
   for (const LogNode &n : out_.nodes)
-    if (n.tag) out_.needs |= n.tag->needs;
-    else if (n.expr) out_.needs |= n.expr->needs;
+    if (n.expr) out_.needs |= n.expr->needs;
   return std::move(out_);
 }
 
@@ -140,8 +139,6 @@ bool FormatParser::tag(LogNode node) {
       for (const LogTagDef &t : rows()) near.consider(t.name);
     return fail("the log format has no variable '%" + std::string(name) + "' (write '%%' for a percent sign)", near.hint());
   }
-  if (u32 missing = missing_needs(node.tag->needs, compiler_.available()))
-    compiler_.diags().warning(place_, "'%" + std::string(name) + "' is always empty here (" + std::string(compiler_.where()) + "): it needs " + describe_needs(missing));
   node.kind = LogNode::Tag;
   out_.nodes.push_back(std::move(node));
   return true;
