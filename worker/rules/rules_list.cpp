@@ -5,14 +5,34 @@
 namespace penstock {
 
 std::span<const FetchDef> fetch_constants();
+std::span<const FetchDef> fetch_fields();
+std::span<const FetchDef> fetch_request();
+std::span<const ActionDef> act_fields();
+std::span<const ActionDef> act_redirect();
+std::span<const ActionDef> act_reply();
+std::span<const ActionDef> act_stream();
+std::span<const ActionDef> act_uri();
+std::span<const ActionDef> act_vars();
+std::span<const ActionDef> act_verdict();
+std::span<const LogTagDef> log_tags();
+std::span<const AclAliasDef> acl_aliases();
 
 std::span<const FetchRows> fetch_tables() {
-  static constexpr FetchRows tables[] = {fetch_constants};
+  static constexpr FetchRows tables[] = {fetch_constants, fetch_fields, fetch_request};
   return tables;
 }
 std::span<const ConverterRows> converter_tables() { return {}; }
-std::span<const ActionRows> action_tables() { return {}; }
-std::span<const LogTagRows> log_tag_tables() { return {}; }
-std::span<const AclAliasRows> acl_alias_tables() { return {}; }
+std::span<const ActionRows> action_tables() {
+  static constexpr ActionRows tables[] = {act_fields, act_redirect, act_reply, act_stream, act_uri, act_vars, act_verdict};
+  return tables;
+}
+std::span<const LogTagRows> log_tag_tables() {
+  static constexpr LogTagRows tables[] = {log_tags};
+  return tables;
+}
+std::span<const AclAliasRows> acl_alias_tables() {
+  static constexpr AclAliasRows tables[] = {acl_aliases};
+  return tables;
+}
 
 } // namespace penstock
