@@ -7,6 +7,12 @@ namespace penstock {
 std::span<const FetchDef> fetch_constants();
 std::span<const FetchDef> fetch_fields();
 std::span<const FetchDef> fetch_request();
+std::span<const ConverterDef> conv_encode();
+std::span<const ConverterDef> conv_hash();
+std::span<const ConverterDef> conv_lookup();
+std::span<const ConverterDef> conv_number();
+std::span<const ConverterDef> conv_text();
+std::span<const ConverterDef> conv_time_address();
 std::span<const ActionDef> act_fields();
 std::span<const ActionDef> act_redirect();
 std::span<const ActionDef> act_reply();
@@ -21,7 +27,10 @@ std::span<const FetchRows> fetch_tables() {
   static constexpr FetchRows tables[] = {fetch_constants, fetch_fields, fetch_request};
   return tables;
 }
-std::span<const ConverterRows> converter_tables() { return {}; }
+std::span<const ConverterRows> converter_tables() {
+  static constexpr ConverterRows tables[] = {conv_encode, conv_hash, conv_lookup, conv_number, conv_text, conv_time_address};
+  return tables;
+}
 std::span<const ActionRows> action_tables() {
   static constexpr ActionRows tables[] = {act_fields, act_redirect, act_reply, act_stream, act_uri, act_vars, act_verdict};
   return tables;
