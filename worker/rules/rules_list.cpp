@@ -6,7 +6,9 @@ namespace penstock {
 
 std::span<const FetchDef> fetch_constants();
 std::span<const FetchDef> fetch_fields();
+std::span<const FetchDef> fetch_connection();
 std::span<const FetchDef> fetch_request();
+std::span<const FetchDef> fetch_stream();
 std::span<const ConverterDef> conv_encode();
 std::span<const ConverterDef> conv_hash();
 std::span<const ConverterDef> conv_lookup();
@@ -24,7 +26,7 @@ std::span<const LogTagDef> log_tags();
 std::span<const AclAliasDef> acl_aliases();
 
 std::span<const FetchRows> fetch_tables() {
-  static constexpr FetchRows tables[] = {fetch_constants, fetch_fields, fetch_request};
+  static constexpr FetchRows tables[] = {fetch_connection, fetch_constants, fetch_fields, fetch_request, fetch_stream};
   return tables;
 }
 std::span<const ConverterRows> converter_tables() {
