@@ -76,7 +76,29 @@ void FieldFacts::connection(string_view value) {
     if (iequals(element, "close")) close = true;
     else if (iequals(element, "keep-alive")) keep_alive = true;
     else if (iequals(element, "upgrade")) upgrade_option = true;
+    else if (!iequals(element, "te")) nominates = true;
   }
+}
+
+void drop_nominated(HttpMessage &msg) {
+  for (size_t i = msg.find(Header::Connection); i != HttpMessage::npos; i = msg.find(Header::Connection, i + 1))
+    for (string_view rest = msg.value(i), element; next_element(rest, element);) {
+      if (element.empty() || header_of(element) != Header::Other) continue;
+      size_t before = 0;
+      for (size_t at = msg.find(Header::Other, element, 0); at != HttpMessage::npos; at = msg.find(Header::Other, element, at)) {
+        msg.remove(at);
+        before += at < i;
+      }
+      i -= before;
+    }
+}
+
+void reduce_te(HttpMessage &msg) {
+  bool trailers = false;
+  for (size_t i = msg.find(Header::TE); i != HttpMessage::npos; i = msg.find(Header::TE, i + 1))
+    for (string_view rest = msg.value(i), element; next_element(rest, element);) trailers |= iequals(element, "trailers");
+  if (trailers) msg.set("te", "trailers");
+  else msg.remove_all(Header::TE);
 }
 
 void FieldFacts::upgrade(string_view value) {

@@ -12,7 +12,8 @@ struct FieldFacts {
   bool chunked = false;      // the last coding so far is "chunked"
   bool other_coding = false; // and there was another one
   bool close = false, keep_alive = false, upgrade_option = false; // in Connection
-  bool upgrade_seen = false, websocket = false;
+  bool nominates = false;    // Connection names fields that are for us alone
+  bool upgrade_seen = false, websocket = false, te_field = false;
   bool expect_continue = false;
   bool host_seen = false;
   u64 length = 0;
@@ -25,6 +26,12 @@ struct FieldFacts {
   void connection(string_view value);
   void upgrade(string_view value);
 };
+
+/// Takes out what Connection names (RFC 9110, section 7.6.1). Fields that we know mean something beyond one hop stay:
+/// a client shall not make them vanish.
+void drop_nominated(HttpMessage &msg);
+/// TE says what the next hop can take, and that is trailers only, whatever the peer can take.
+void reduce_te(HttpMessage &msg);
 
 /// Walks a comma-separated list; empty elements are given too. False at the end.
 bool next_element(string_view &rest, string_view &element);

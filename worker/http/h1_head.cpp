@@ -270,6 +270,7 @@ bool HeadReader::note(Field &f, const char *where) {
     case Header::TransferEncoding: why = facts_.transfer_encoding(v, is_request_, limits_.relaxed); break;
     case Header::Connection: facts_.connection(v); break;
     case Header::Upgrade: facts_.upgrade(v); break;
+    case Header::TE: facts_.te_field = true; break;
     case Header::Expect: facts_.expect_continue |= iequals(v, "100-continue"); break;
     case Header::Host:
       if (is_request_ && !note_host(f, where, drop)) return false;
@@ -305,8 +306,8 @@ bool HeadReader::target_form() {
     if (limits_.relaxed) return true;
     Authority a;
     if (!split_authority(t, a) || a.port.empty()) return bad(target_, "CONNECT wants host:port");
-    if (facts_.host_seen && !same_authority(t, facts_.host, "443")) return bad(target_, "Host differs from the target's authority");
-    return true;
+    if (!facts_.host_seen || same_authority(t, facts_.host, "443") || same_authority(t, facts_.host, "80")) return true;
+    return bad(target_, "Host differs from the target's authority");
   }
   if (t.front() == '/') return true;
   if (t == "*") return method_ == Method::Options || limits_.relaxed || bad(target_, "'*' is for OPTIONS only");
@@ -400,6 +401,9 @@ void HeadReader::complete() {
   msg_.adopt_text({base_, n});
   msg_.lower_names();
   if (folded_) msg_.unfold_values();
+  if (facts_.nominates) drop_nominated(msg_);
+  if (facts_.te_field) reduce_te(msg_);
+  if (facts_.chunked && msg_.get(Header::TransferEncoding) != "chunked") msg_.set("transfer-encoding", "chunked");
   if (facts_.te_seen && facts_.cl_seen) msg_.remove_all(Header::ContentLength);
   if (is_request_ && facts_.upgrade_seen && !framing_.upgrade) msg_.remove_all(Header::Upgrade);
   if (is_request_ && target_[0] != '/' && !limits_.relaxed) normalise_absolute_target(msg_);

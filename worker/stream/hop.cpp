@@ -8,7 +8,8 @@ namespace penstock {
 
 namespace {
 
-/// Takes "close" and "keep-alive" out of every Connection field; other options stay for who understands them.
+/// Leaves of Connection only what the next hop is to know: an upgrade, and that TE was ours to send. What else it
+/// names was for us, and the fields are gone since the head was read.
 void drop_persistence(HttpMessage &m) {
   m.remove_all(Header::KeepAlive);
   m.remove_all(Header::ProxyConnection);
@@ -21,7 +22,7 @@ void drop_persistence(HttpMessage &m) {
       size_t comma = rest.find(',');
       string_view option = trim(rest.substr(0, comma));
       rest = comma == string_view::npos ? string_view() : rest.substr(comma + 1);
-      if (option.empty() || iequals(option, "close") || iequals(option, "keep-alive")) {
+      if (!iequals(option, "upgrade") && !iequals(option, "te")) {
         dropped = true;
         continue;
       }

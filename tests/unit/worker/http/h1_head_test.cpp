@@ -124,7 +124,7 @@ TEST_CASE("requests that are accepted although they look odd") {
   const string_view rows[] = {
       "GET / HTTP/1.1\r\n\r\n", "GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.1\nHost: a\n\n", "GET / HTTP/1.2\r\nHost: a\r\n\r\n", "get / HTTP/1.1\r\nHost: a\r\n\r\n",
       "GET / HTTP/1.1\r\nHost:\r\n\r\n", "GET / HTTP/1.1\r\nHost: a:\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n", "GET / HTTP/1.1\r\nHost: [::1]:80\r\n\r\n",
-      "GET ftp://a/x HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", "\r\n\r\nGET / HTTP/1.1\r\n\r\n",
+      "GET ftp://a/x HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n", "CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", "\r\n\r\nGET / HTTP/1.1\r\n\r\n",
       "GET /\"<>\\^`{|} HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nX: b\xff\x01\x7f\r\n\r\n", "GET / HTTP/1.1\r\nX_a: b\r\n\r\n",
   };
   for (string_view text : rows) {
@@ -230,4 +230,16 @@ TEST_CASE("responses that are refused") {
   CHECK(response("HTTP/1.1 404\r\n\r\n").msg.reason() == "Not Found");
   CHECK(response("HTTP/1.1 200 OK\r\nX: y\nContent-Length: 0\n\r\n").msg.size() == 2);
   CHECK(response("HTTP/1.1 1200 OK\r\n\r\n", Method::Get, true).msg.status() == 1200);
+}
+
+TEST_CASE("fields for one hop only end here") {
+  auto p = request("GET / HTTP/1.1\r\nX-Foo: 1\r\nHost: a\r\nConnection: x-foo, X-Bar, cookie\r\nCookie: a=b\r\nX-Bar: 2\r\nX-Foo: 3\r\nTE: trailers, gzip\r\nX-Baz: 4\r\n\r\n");
+  REQUIRE(p.r.status == HeadStatus::Complete);
+  REQUIRE(p.msg.size() == 5);
+  CHECK(p.msg.name(0) == "host");
+  CHECK(p.msg.get(Header::Cookie) == "a=b"); // what means something to the server stays
+  CHECK(p.msg.get(Header::TE) == "trailers");
+  CHECK(p.msg.find("x-baz") != HttpMessage::npos);
+  CHECK(request("GET / HTTP/1.1\r\nTE: gzip\r\n\r\n").msg.size() == 0);
+  CHECK(request("POST / HTTP/1.1\r\nTransfer-Encoding: ChunKed\r\n\r\n").msg.get(Header::TransferEncoding) == "chunked");
 }
