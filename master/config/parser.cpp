@@ -96,7 +96,7 @@ void warn_of_order(LineContext &ctx, const KeywordDef &row, Place at) {
   if (kind == std::end(rule_kinds)) return;
   for (const RuleKind *later = kind + 1; later != std::end(rule_kinds); later++) {
     if (!later->present(*ctx.proxy)) continue;
-    ctx.diags().warning(at, "this " + quoted(row.name) + " rule stands after a " + quoted(later->name) + " rule but runs before it");
+    ctx.diags().warning(at, "this " + quoted(row.name) + " rule stands after " + quoted(later->name) + " rules but runs before them");
     return;
   }
 }
