@@ -9,7 +9,7 @@ namespace penstock {
 namespace {
 
 constexpr string_view actions[] = {
-    "add-acl", "add-header", "allow", "attach-srv", "auth", "cache-store", "cache-use", "capture", "del-acl", "del-header", "del-map", "deny",
+    "accept", "add-acl", "add-header", "allow", "attach-srv", "auth", "cache-store", "cache-use", "capture", "del-acl", "del-header", "del-map", "deny",
     "disable-l7-retry", "do-log", "do-resolve", "early-hint", "expect-netscaler-cip", "expect-proxy", "normalize-uri", "ot-group", "pause",
     "redirect", "reject", "replace-header", "replace-path", "replace-pathq", "replace-uri", "replace-value", "return", "sc-add-gpc", "sc-inc-gpc",
     "sc-inc-gpc0", "sc-inc-gpc1", "sc-set-gpt", "sc-set-gpt0", "send-spoe-group", "set-bandwidth-limit", "set-bc-mark", "set-bc-tos", "set-dst",
