@@ -212,7 +212,7 @@ template <CheckStep::Match Match> bool regex_pattern(LineContext &ctx, CheckStep
   if (!plain_pattern<Match>(ctx, step)) return false;
   std::string error;
   if (Regex::compile(step.pattern, false, error)) return true;
-  ctx.words.alert_last("the regular expression '" + step.pattern + "' is not valid: " + error);
+  ctx.words.alert_last(error);
   return false;
 }
 
@@ -264,7 +264,7 @@ bool text_test(LineContext &ctx, bool is_format, std::string &method, std::strin
   written = *word;
   std::string error;
   if (method != "reg" || Regex::compile(written, false, error)) return true;
-  ctx.words.alert_last("the regular expression '" + written + "' is not valid: " + error);
+  ctx.words.alert_last(error);
   return false;
 }
 

@@ -57,19 +57,26 @@ void mode(LineContext &ctx, void *target) {
   else ctx.words.alert_last("'mode' expects an octal mode such as 660, got '" + std::string(*word) + "'");
 }
 
+/// The next word as one of `choices`; a wrong one is passed over, so that it is not taken for an option.
+template <class V, size_t N> const V *choose(Words &words, const Choice<V> (&choices)[N]) {
+  const V *v = need_choice(words, choices);
+  if (!v && !words.at_end()) words.next();
+  return v;
+}
+
 void level(LineContext &ctx, void *target) {
   constexpr Choice<Bind::Level> levels[] = {{"user", Bind::User}, {"operator", Bind::Operator}, {"admin", Bind::Admin}};
-  if (const auto *v = need_choice(ctx.words, levels)) of(target).level = *v;
+  if (const auto *v = choose(ctx.words, levels)) of(target).level = *v;
 }
 
 void expose_fd(LineContext &ctx, void *target) {
   constexpr Choice<bool> kinds[] = {{"listeners", true}};
-  if (need_choice(ctx.words, kinds)) of(target).expose_fd = true;
+  if (choose(ctx.words, kinds)) of(target).expose_fd = true;
 }
 
 void severity_output(LineContext &ctx, void *target) {
   constexpr Choice<string_view> formats[] = {{"none", "none"}, {"number", "number"}, {"string", "string"}};
-  if (const auto *v = need_choice(ctx.words, formats)) of(target).severity_output = *v;
+  if (const auto *v = choose(ctx.words, formats)) of(target).severity_output = *v;
 }
 
 void proto(LineContext &ctx, void *target) {
@@ -79,7 +86,7 @@ void proto(LineContext &ctx, void *target) {
     ctx.words.next();
     return;
   }
-  if (const auto *v = need_choice(ctx.words, protocols)) of(target).proto = *v;
+  if (const auto *v = choose(ctx.words, protocols)) of(target).proto = *v;
 }
 
 void tfo(LineContext &, void *target) { of(target).tfo = true; }

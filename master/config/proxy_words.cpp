@@ -103,7 +103,10 @@ OptionIndex::OptionIndex(std::span<const OptionRows> tables) {
   std::sort(sorted_.begin(), sorted_.end(), [](const OptionDef *a, const OptionDef *b) { return a->name < b->name; });
 }
 
-const OptionDef *OptionIndex::find(string_view name) const {
+const OptionDef *OptionIndex::find(string_view written) const {
+  // "set-proxy-v2-tlv-fmt(0x20)" is the row "set-proxy-v2-tlv-fmt(".
+  size_t open = written.find('(');
+  string_view name = open == string_view::npos ? written : written.substr(0, open + 1);
   auto at = std::lower_bound(sorted_.begin(), sorted_.end(), name, [](const OptionDef *d, string_view n) { return d->name < n; });
   return at != sorted_.end() && (*at)->name == name ? *at : nullptr;
 }
@@ -142,7 +145,8 @@ bool parse_line_options(LineContext &ctx, const OptionIndex &index, void *target
     const OptionDef *def = index.find(words.peek());
     if (!def) {
       alert_unknown_option(words, kind, index);
-      words.next();
+      do words.next(); // perhaps its value
+      while (!words.at_end() && !index.find(words.peek()));
       continue;
     }
     if (def->standing == Standing::Planned) {

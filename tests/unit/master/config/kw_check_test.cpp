@@ -64,7 +64,7 @@ TEST_CASE("mistakes in scripts") {
   CHECK(t.mentions("'status' expects codes and ranges such as 200,301-304, got '2x0'"));
   CHECK(t.mentions("(did you mean 'expect'"));
   CHECK(t.mentions("an even number of hexadecimal digits, got '001'"));
-  CHECK(t.mentions("the regular expression 'foo(' is not valid"));
+  CHECK(t.mentions("the regular expression 'foo(' is malformed"));
 }
 
 TEST_CASE("named protocols") {
