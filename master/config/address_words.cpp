@@ -206,7 +206,8 @@ bool parse_address_text(string_view text, const AddressRules &rules, AddressWord
   out.datagram = p.socket == Socket::Datagram || (p.socket == Socket::Default && rules.datagram_default);
   out.quic = p.socket == Socket::Quic;
   out.socket_given = p.socket != Socket::Default;
-  if (p.family == Family::Rhttp) error = "'rhttp@' (reverse HTTP) is known but not implemented yet";
+  if (text.starts_with("mptcp")) error = "'mptcp' addresses are known but not implemented yet";
+  else if (p.family == Family::Rhttp) error = "'rhttp@' (reverse HTTP) is known but not implemented yet";
   else if (out.quic) error = "'quic' addresses are known but not implemented yet";
   else if (out.datagram && !rules.datagram) error = "a datagram socket is not possible here";
   else if (!out.datagram && !rules.stream) error = "a stream socket is not possible here";

@@ -145,7 +145,7 @@ constexpr KeywordDef rows[] = {
      .parse = persist_rule<false>},
     {.name = "monitor fail", .sections = front_only,
      .doc = {"Condition under which requests for 'monitor-uri' get 503 instead of 200.", "",
-             "frontend web\n    mode http\n    monitor-uri /alive\n    monitor fail if { nbsrv(app) lt 1 }\nbackend app\n    mode http\n    server a 127.0.0.1:8001"},
+             "frontend web\n    mode http\n    monitor-uri /alive\n    monitor fail if { src 127.0.0.2 }"},
      .parse = monitor_fail},
     {.name = "monitor-uri", .sections = in_front,
      .doc = {"A URI that the proxy answers itself with 200, for other machines' health checks.", "Such requests are neither logged nor passed on.",

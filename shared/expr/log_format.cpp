@@ -125,7 +125,7 @@ bool FormatParser::flag_words(u8 &flags) {
 
 bool FormatParser::tag(LogNode node) {
   size_t start = at_;
-  while (at_ < text_.size() && (is_alpha(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '_')) at_++;
+  while (at_ < text_.size() && is_alpha(text_[at_])) at_++; // "%cp_%fi" is a name, then text
   string_view name = text_.substr(start, at_ - start);
   if (name == "o") { // changes the flags of all that follows
     flags_ = node.flags;

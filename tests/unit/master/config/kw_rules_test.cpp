@@ -6,14 +6,15 @@
 
 using namespace penstock;
 
-TEST_CASE("block runs before and redirect after the http-request rules") {
+TEST_CASE("block runs before the http-request rules, redirect has a list of its own") {
   ConfigText t(with_http + "listen a\n bind 127.0.0.1:1\n redirect location /x if { path /y }\n http-request set-header A b\n block if { path /z }\n server s 127.0.0.1:1\n");
   CHECK(t.diags.alerts() == 0);
   const RuleList &rules = t.proxy(0).http_request;
-  REQUIRE(rules.size() == 3);
+  REQUIRE(rules.size() == 2);
   CHECK(rules[0]->action->name == "deny");
   CHECK(rules[1]->action->name == "set-header");
-  CHECK(rules[2]->action->name == "redirect");
+  REQUIRE(t.proxy(0).redirects.size() == 1);
+  CHECK(t.proxy(0).redirects[0]->action->name == "redirect");
 }
 
 TEST_CASE("rules of a named defaults section") {
