@@ -48,6 +48,9 @@ class Serving : public MasterOrders {
   bool draining_ = false;
 };
 
+/// An idle client that asks again within this time gets its answer and the word that it was the last:
+/// closing at once would cut off the request that is on its way.
+constexpr Millis last_chance = 1'000;
 constexpr Millis tick_every = 100; // while draining; nothing ticks before
 
 Serving::Serving(const WorkerStart &start) {
@@ -76,12 +79,13 @@ void Serving::stop_accepting(std::span<const u32> which) {
     if (which.empty() || std::find(which.begin(), which.end(), l->bind().listener) != which.end()) l->stop();
 }
 
-/// Soft stop: nothing new, `Connection: close` on what goes out, idle clients told to leave little by little.
+/// Soft stop: `Connection: close` on what goes out, idle clients leave little by little. Which listening
+/// sockets are polled no more the master says apart: of an address that it gives up, connections that
+/// were on their way still come in.
 void Serving::drain() {
   if (draining_) return;
   draining_ = true;
   runtime->stopping = true;
-  stop_accepting({});
   const Global &g = runtime->config->global;
   stop_at_ = after(runtime->loop.now(), g.hard_stop_after);
   close_idle_sessions();
@@ -92,11 +96,12 @@ void Serving::drain() {
 
 void Serving::close_idle_sessions() {
   Millis spread = runtime->config->global.close_spread_time;
+  if (spread == eternity) spread = last_chance;
   size_t n = 0, total = runtime->session_total + 1;
   ClientSession *next;
   for (ClientSession *s = runtime->sessions; s != nullptr; s = next) {
     next = s->next;
-    Millis part = spread == eternity ? 0 : spread * static_cast<Millis>(n++) / static_cast<Millis>(total);
+    Millis part = last_chance + spread * static_cast<Millis>(n++) / static_cast<Millis>(total);
     s->close_if_idle_by(runtime->loop.now() + part);
   }
 }
@@ -104,7 +109,8 @@ void Serving::close_idle_sessions() {
 void Serving::on_tick(Timer &t) { static_cast<Tick_ &>(t).serving->leave_when_done(); }
 
 void Serving::leave_when_done() {
-  if (runtime->session_total == 0 || expired(stop_at_)) return runtime->loop.stop();
+  bool accepting = std::any_of(runtime->listeners.begin(), runtime->listeners.end(), [](auto &l) { return l->polled(); });
+  if ((runtime->session_total == 0 && !accepting) || expired(stop_at_)) return runtime->loop.stop();
   runtime->loop.set_timer(tick_, std::min(stop_at_, runtime->loop.now() + tick_every));
 }
 

@@ -47,6 +47,8 @@ void Listener::inherit_options() {
 }
 
 void Listener::start() {
+  if (stopped_) return;
+  started_ = true;
   inherit_options();
   runtime->loop.add_level(io_, io_readable);
 }
@@ -55,7 +57,10 @@ void Listener::stop() {
   if (stopped_) return;
   stopped_ = true;
   runtime->loop.cancel(timer_);
-  if (!paused_ && !refusing_) runtime->loop.remove(io_);
+  if (paused_) runtime->loop.change(io_, io_readable, false); // the loop removes only what it watches
+  if (started_) runtime->loop.remove(io_);
+  close(io_.fd);
+  io_.fd = -1; // the master and other workers hold the socket
 }
 
 void Listener::pause(Millis at_most) {

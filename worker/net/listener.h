@@ -17,8 +17,9 @@ class Listener : Pinned {
   Listener(const Bind &bind, ProxyState &state, int fd);
   /// Begins to poll.
   void start();
-  /// Stops for good: soft stop. The socket itself is the master's to keep.
+  /// Stops for good: soft stop. Closes our copy; the socket itself is the master's to keep.
   void stop();
+  bool polled() const { return started_ && !stopped_; }
   /// There may be room again.
   void resume();
   /// `disable frontend`, `enable frontend`, `shutdown frontend`: refuses connections, or accepts again.
@@ -49,7 +50,7 @@ class Listener : Pinned {
   u32 connections_ = 0;
   u32 full_batches_ = 0;
   u32 batch_ = 1; // how many are likely to wait: avoids the accept that finds nothing
-  bool paused_ = false, stopped_ = false, refusing_ = false;
+  bool paused_ = false, started_ = false, stopped_ = false, refusing_ = false;
 };
 
 /// Wakes the listeners that wait for a connection of `frontend` (or of anything) to end.
