@@ -5,7 +5,10 @@
 namespace penstock {
 
 std::span<const FetchDef> fetch_constants();
+std::span<const FetchDef> fetch_content();
+std::span<const FetchDef> fetch_state();
 std::span<const FetchDef> fetch_fields();
+std::span<const FetchDef> fetch_auth();
 std::span<const FetchDef> fetch_connection();
 std::span<const FetchDef> fetch_request();
 std::span<const FetchDef> fetch_stream();
@@ -13,6 +16,7 @@ std::span<const ConverterDef> conv_encode();
 std::span<const ConverterDef> conv_hash();
 std::span<const ConverterDef> conv_lookup();
 std::span<const ConverterDef> conv_number();
+std::span<const ConverterDef> conv_state();
 std::span<const ConverterDef> conv_text();
 std::span<const ConverterDef> conv_time_address();
 std::span<const ActionDef> act_fields();
@@ -26,11 +30,11 @@ std::span<const LogTagDef> log_tags();
 std::span<const AclAliasDef> acl_aliases();
 
 std::span<const FetchRows> fetch_tables() {
-  static constexpr FetchRows tables[] = {fetch_connection, fetch_constants, fetch_fields, fetch_request, fetch_stream};
+  static constexpr FetchRows tables[] = {fetch_auth, fetch_connection, fetch_constants, fetch_content, fetch_state, fetch_fields, fetch_request, fetch_stream};
   return tables;
 }
 std::span<const ConverterRows> converter_tables() {
-  static constexpr ConverterRows tables[] = {conv_encode, conv_hash, conv_lookup, conv_number, conv_text, conv_time_address};
+  static constexpr ConverterRows tables[] = {conv_encode, conv_hash, conv_lookup, conv_number, conv_state, conv_text, conv_time_address};
   return tables;
 }
 std::span<const ActionRows> action_tables() {
