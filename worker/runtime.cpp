@@ -2,6 +2,8 @@
 // Builds what a worker keeps beside the configuration.
 #include "worker/runtime.h"
 
+#include <unistd.h>
+
 #include "worker/net/listener.h"
 #include "worker/stream/client_session.h"
 #include "worker/stream/flow.h"
@@ -30,6 +32,7 @@ Runtime::Runtime(const WorkerStart &start)
   config = start.config, service = start.service;
   slot = start.slot, index = start.index, worker_count = start.worker_count, generation = start.generation, log_pid = start.log_pid;
   process = &service->slot(slot).process;
+  service->slot(slot).pid = getpid();
   service_row = &service->row();
   runtime = this;
   set_this_worker(this);

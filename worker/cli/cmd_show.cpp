@@ -130,18 +130,12 @@ struct Activity {
   Counter ProcessCounters::*counter;
 };
 constexpr Activity activities[] = {
-    {"loops", &ProcessCounters::loops},
-    {"wakeups", &ProcessCounters::wakeups},
-    {"tasks", &ProcessCounters::tasks},
-    {"run_queue", &ProcessCounters::run_queue},
     {"accepted", &ProcessCounters::connections},
     {"accepts_failed", &ProcessCounters::accepts_failed},
     {"requests", &ProcessCounters::requests},
-    {"pool_fail", &ProcessCounters::pool_fails},
     {"listeners", &ProcessCounters::listeners},
     {"bytes_in", &ProcessCounters::bytes_in},
     {"bytes_out", &ProcessCounters::bytes_out},
-    {"bytes_spliced", &ProcessCounters::bytes_spliced},
 };
 
 void show_activity(CliCall &call) {

@@ -43,7 +43,22 @@ void shutdown_sessions_server(CliCall &call) {
   if (s) ask(call, {.question = Question::EndOfServer, .row = s->row}, all_worker_slots(*call.control.service), nullptr);
 }
 
+void say_total(std::string &out, u64 count) { out += "Total events captured: " + std::to_string(count) + "\n"; }
+
+void show_errors(CliCall &call) {
+  u32 index = ~u32{0};
+  if (!call.arg(0).empty()) {
+    const Config &config = *call.control.config;
+    const Proxy *p = config.frontend(call.arg(0)) ? config.frontend(call.arg(0)) : config.backend(call.arg(0));
+    if (!p) return call.fail("No such proxy.");
+    index = p->index;
+  }
+  ask(call, {.question = Question::ListErrors, .row = index}, all_worker_slots(*call.control.service), say_total);
+}
+
 constexpr CliCommand rows[] = {
+    {.words = "show errors", .usage = "[<px>]", .level = CliLevel::Operator,
+     .doc = {.summary = "The last request and response of every proxy that could not be read, and where reading stopped.", .text = {}, .example = "show errors www"}, .run = show_errors},
     {.words = "show sess", .usage = "[all|<id>]", .level = CliLevel::Operator,
      .doc = {.summary = "The streams of all workers, or one of them at length.", .text = {}, .example = "show sess"}, .run = show_sess},
     {.words = "shutdown session", .usage = "<id>", .level = CliLevel::Admin,

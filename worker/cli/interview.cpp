@@ -46,7 +46,7 @@ void Interview::ask() {
 void Interview::pass_over() {
   waiting_ = false;
   control_.loop.cancel(clock_);
-  question_.after = question_.question == Question::ListStreams ? 0 : question_.after;
+  question_.after = question_.question == Question::ListStreams || question_.question == Question::ListErrors ? 0 : question_.after;
   at_++;
   if (CliSession *s = CliSession::find(session_)) s->wake();
 }

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "worker/cli/error_note.h"
 #include "worker/stream/stream.h"
 #include "worker/worker.h"
 
@@ -82,6 +83,7 @@ bool answer_question(const Message &message, Channel &channel) {
         if (s->id() == question.after) describe_stream(text, *s, true), answer.count++;
       break;
     case Question::EndStream: end_streams(answer, [&](Stream &s) { return s.id() == question.after; }); break;
+    case Question::ListErrors: list_errors(text, answer, question.after, question.row); break;
     case Question::EndOfServer: end_streams(answer, [&](Stream &s) { return s.server() && s.server()->row == question.row; }); break;
   }
   text.resize(std::min(text.size(), max_payload - sizeof answer));

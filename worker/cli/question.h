@@ -16,6 +16,7 @@ enum class Question : u32 {
   ShowStream,   // number `after`
   EndStream,    // number `after`
   EndOfServer,  // all streams on the server whose row is `row`
+  ListErrors,   // unreadable messages of the proxy whose index is `row`, or of all
 };
 
 struct QuestionHead {

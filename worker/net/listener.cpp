@@ -51,11 +51,13 @@ void Listener::start() {
   started_ = true;
   inherit_options();
   runtime->loop.add_level(io_, io_readable);
+  runtime->process->listeners++;
 }
 
 void Listener::stop() {
   if (stopped_) return;
   stopped_ = true;
+  if (!refusing_) runtime->process->listeners--;
   runtime->loop.cancel(timer_);
   if (paused_) runtime->loop.change(io_, io_readable, false); // the loop removes only what it watches
   if (started_) runtime->loop.remove(io_);
@@ -87,10 +89,12 @@ void Listener::obey_state() {
     if (paused_) runtime->loop.change(io_, io_readable, false);
     runtime->loop.remove(io_);
     paused_ = false;
+    runtime->process->listeners--;
     if (inet) shutdown(io_.fd, SHUT_RD); // no longer a listening socket, but still bound
   } else {
     if (inet) listen(io_.fd, bind_.backlog != 0 ? static_cast<int>(bind_.backlog) : SOMAXCONN);
     runtime->loop.add_level(io_, io_readable);
+    runtime->process->listeners++;
   }
 }
 

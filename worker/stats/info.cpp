@@ -2,6 +2,7 @@
 #include "worker/stats/info.h"
 
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,7 +49,21 @@ u32 descriptor_limit() {
 
 /// Jobs are what keeps a process from ending: connections and listening sockets.
 V jobs(S &s) { return V::u32_of(row(s).conns.count() + s.process.listeners.get()); }
-V idle_percent(S &s) { return V::u32_of(s.workers ? s.process.idle_permille.get() / s.workers / 10 : 100); }
+/// From the workers' processor time since they were asked last.
+V idle_percent(S &s) {
+  static i64 last_us = 0, last_busy_us = 0;
+  i64 now_us = monotonic_us(), busy_us = 0;
+  for (u32 slot = 0; slot < max_slots; slot++) {
+    clockid_t clock;
+    timespec t{};
+    i32 pid = s.service->slot_in_use(slot) ? s.service->slot(slot).pid.load(std::memory_order_relaxed) : 0;
+    if (pid > 0 && clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &t) == 0) busy_us += t.tv_sec * 1'000'000 + t.tv_nsec / 1000;
+  }
+  i64 span = (now_us - last_us) * std::max<i64>(1, s.workers), busy = std::max<i64>(0, busy_us - last_busy_us);
+  bool first = last_us == 0;
+  last_us = now_us, last_busy_us = busy_us;
+  return V::u32_of(first || span <= 0 ? 100 : static_cast<u64>(100 - std::min<i64>(100, 100 * busy / span)));
+}
 
 constexpr InfoField fields[] = {
     {"Name", "POS", "Name of the product.", [](S &) { return V::text(product_name); }},
@@ -98,7 +113,7 @@ constexpr InfoField fields[] = {
     {"CompressBpsRateLim", "CLP", "Limit of it (maxcomprate).", [](S &s) { return V::u32_of(s.config->global.maxcomprate); }},
     {"Tasks", "MGP", "Streams and timers.", counted<&ProcessCounters::tasks>},
     {"Run_queue", "MGP", "Work that waits for its turn.", counted<&ProcessCounters::run_queue>},
-    {"Idle_pct", "MaP", "Share of time that the workers slept.", idle_percent},
+    {"Idle_pct", "MaP", "Share of time that the workers slept since they were asked before.", idle_percent},
     {"node", "COS", "Name of the node (global section).", [](S &s) { return V::text(s.config->global.node); }},
     {"description", "COS", "Description (global section).", [](S &s) { return s.config->global.description.empty() ? V::none() : V::text(s.config->global.description); }},
     {"Stopping", "MGP", "1 while this generation finishes its connections.", [](S &s) { return V::u32_of(s.stopping); }},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Step::Exchange: sends the request and waits for the head of the response, while the request's body flows.
 // Interim responses pass through. Failures here decide between another try and an answer of our own.
+#include "worker/cli/error_note.h"
 #include "worker/stream/attempt.h"
 #include "worker/stream/deadlines.h"
 #include "worker/stream/flow.h"
@@ -134,7 +135,10 @@ Next step_exchange(Stream &s) {
     f.client_deadline = f.server_deadline = never;
     return go(Step::Response);
   }
-  if (server.bad_head() != nullptr) return bad_response(s);
+  if (const HeadResult *bad = server.bad_head()) {
+    if (Connection *from = server.connection()) note_unreadable(s, true, *bad, from->input());
+    return bad_response(s);
+  }
   if (server.fault() != EndpointFault::None) return server_gone(s);
   if (f.up.state() == PumpState::Broken && f.up.source_failed()) return client_failed(s, false);
   bool gave_up = s.client().peer_gone() && (s.backend().has(Opt::Abortonclose) || s.client().fault() == EndpointFault::Reset);

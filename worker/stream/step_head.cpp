@@ -2,6 +2,8 @@
 // Step::Head: waits for a request's head (mode http), notes what logs need of it, and answers what needs
 // neither rules nor servers: unreadable requests, monitor-uri.
 #include "shared/expr/run.h"
+#include "worker/cli/error_note.h"
+#include "worker/net/connection.h"
 #include "worker/stream/account.h"
 #include "worker/stream/flow.h"
 
@@ -59,6 +61,7 @@ Next head_failed(Stream &s) {
   Endpoint &c = s.client();
   if (const HeadResult *bad = c.bad_head()) {
     note_bad_request(s);
+    if (Connection *from = c.connection()) note_unreadable(s, false, *bad, from->input());
     s.flow().must_close_client = true;
     return fail(s, FaultKind::BadRequest, Side::Proxy, At::Request, bad->refuse_with);
   }
