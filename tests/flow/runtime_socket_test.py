@@ -111,6 +111,18 @@ class Socket(RuntimeCase):
         wait_until("all are gone", lambda: "srv=s1" not in self.p.cli("show sess"))
         self.assertEqual(self.p.cli("shutdown session 0x1000000ffffff"), "No such session (use 'show sess').\n\n")
 
+    def test_unreadable_messages_are_shown(self):
+        with self.client(self.port) as c:
+            c.send("GET / HTTP/1.1\r\nHost: a\r\nBad\x01Name: x\r\n\r\n")
+            self.assertEqual(c.response().status, 400)
+        text = self.p.cli("show errors")
+        self.assertRegex(text, r"\] frontend www \(#\d+\): invalid request\n")
+        self.assertIn("Bad\\x01Name: x\\r\\n", text)
+        self.assertIn("Total events captured: 1\n", text)
+        self.assertIn("Total events captured: 0\n", self.p.cli("show errors stats"))
+        self.assertEqual(self.p.cli("show errors nobody"), "No such proxy.\n\n")
+        self.assertEqual(self.p.info()["Listeners"], "4")  # two addresses in two workers
+
     def test_levels_environment_and_answers(self):
         user = str(self.p.folder / "user.sock")
         self.assertEqual(self.p.cli("show cli level", user), "user\n\n")
