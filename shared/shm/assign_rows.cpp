@@ -9,17 +9,21 @@ namespace penstock {
 
 namespace {
 
+/// Bits of ServerRow::known.
+enum Known : u32 { known_at_all = 1, known_disabled = 2 };
+
 void describe_server(Service &service, const Server &s) {
   ServerRow &row = service.server(s.row);
   const ServerOptions &o = *s.options;
   bool first = !row.known;
-  row.known = 1;
+  bool was_disabled = row.known & known_disabled;
+  row.known = known_at_all | (o.disabled ? known_disabled : 0u);
   row.backend_row = s.proxy->back_row;
   if (first || row.configured_weight != o.weight) row.weight = row.configured_weight = o.weight;
   if (first || row.configured_maxconn != o.maxconn) row.maxconn = row.configured_maxconn = o.maxconn;
   row.minconn = o.minconn;
   row.maxqueue = o.maxqueue;
-  if (o.disabled && !(row.admin & admin_config_maint)) row.admin |= admin_config_maint;
+  if (o.disabled && (first || !was_disabled)) row.admin |= admin_config_maint; // enabled by hand since: stays so
   if (!o.disabled) row.admin &= ~u32{admin_config_maint};
   if (first) {
     row.last_change = monotonic_ms();

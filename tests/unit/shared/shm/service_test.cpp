@@ -132,3 +132,27 @@ TEST_CASE("slots taken by a worker that is killed at any moment come back") {
   CHECK(f.row(1).served.count() == 0);
   CHECK(f.service->proxy(f.backend->back_row).conns.count() == 0);
 }
+
+TEST_CASE("what was set at run time outlives a reload that says the same") {
+  FarmFixture f({10, 20}, 5);
+  f.options(1).disabled = true;
+  f.assign();
+  ServerStates states(*f.service, f.config);
+  states.set_weight(f.server(0), 3, 1);
+  states.set_maxconn(f.server(0), 9);
+  states.drain(f.server(0), 1);
+  states.make_ready(f.server(1), 1);
+  f.assign(); // the next generation, same configuration
+  CHECK(f.row(0).weight.load() == 3);
+  CHECK(f.row(0).maxconn.load() == 9);
+  CHECK(is_draining(f.row(0)));
+  CHECK(!in_maintenance(f.row(1)));
+  f.options(0).weight = 11;
+  f.options(1).disabled = false;
+  f.assign();
+  CHECK(f.row(0).weight.load() == 11);
+  CHECK(f.row(0).maxconn.load() == 9);
+  f.options(1).disabled = true;
+  f.assign();
+  CHECK(in_maintenance(f.row(1)));
+}
