@@ -56,6 +56,7 @@ void Runtime::add_proxy(const Proxy &p) {
   state.back = &service->proxy(p.back_row);
   state.back_counters = &service->proxy_cell(slot, p.back_row).counters;
   state.farm = std::make_unique<Farm>(*service, slot, p, waiters);
+  if (p.cookie != nullptr) state.persistence = std::make_unique<Persistence>(*service, p);
   for (const auto &s : p.servers) {
     auto server = std::make_unique<ServerState>();
     server->server = s.get();

@@ -9,6 +9,7 @@
 #include "shared/http/header_case.h"
 #include "shared/shm/gauge.h"
 #include "worker/lb/farm.h"
+#include "worker/lb/persist.h"
 #include "worker/net/buffer.h"
 #include "worker/net/h1_endpoint.h"
 #include "worker/net/idle_pool.h"
@@ -33,6 +34,7 @@ struct ProxyState {
   ProxyCounters *front_counters = nullptr, *back_counters = nullptr;    // this worker's; never null
   H1Limits request_limits, response_limits;
   std::unique_ptr<Farm> farm;                                           // of backends
+  std::unique_ptr<Persistence> persistence;                             // of backends with a `cookie`
   std::vector<Listener *> listeners;
   bool accept_waits = false; // its listeners are paused for maxconn
 };

@@ -44,6 +44,14 @@ class Endpoint {
   virtual bool head_ready() const = 0;
   virtual HttpMessage &message() = 0;
   virtual const H1Framing &framing() const = 0;
+  /// Of a server's side: which method the next response answers (RFC 9110, section 6.4.1).
+  virtual void expect_response_to(Method) {}
+  /// An interim (1xx) head was dealt with: the next head follows.
+  virtual void next_head() = 0;
+  /// After 101 or a successful CONNECT: both directions are bare bytes from here on.
+  virtual void become_bytes() = 0;
+  /// The whole message was received and consumed.
+  virtual bool receive_done() const = 0;
   virtual Incoming peek() = 0;
   virtual void consume(size_t bytes) = 0;
   /// Another peek() may show more without waiting.

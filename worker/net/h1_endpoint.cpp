@@ -19,7 +19,6 @@ void H1Endpoint::reset(Connection &c, Role role) {
   left_ = 0, content_ = gap_ = wanted_ = 0, out_left_ = chunk_left_ = 0, scanned_ = parsed_size_ = 0;
   received_at_start_ = c.received - c.input().size(); // what a pipelining client sent early is this message's
   sent_at_start_ = c.sent;
-  received_total_ = sent_total_ = 0;
   out_kind_ = BodyKind::None, fault_ = EndpointFault::None;
   paused_ = chunks_ended_ = out_done_ = chunk_open_ = false;
 }

@@ -21,19 +21,16 @@ class H1Endpoint final : public Endpoint {
   void detach() { connection_ = nullptr; }
   Connection *connection() override { return connection_; }
 
-  /// Of a server: which method the next response answers (RFC 9112, section 6.3).
-  void expect_response_to(Method m) { method_ = m; }
-  /// After 101 or a successful CONNECT: both directions are bare bytes from here on.
-  void become_bytes();
-  bool is_bytes() const { return in_state_ == In::Bytes; }
-  /// An interim (1xx) head was dealt with: the next head follows.
-  void next_head();
+  void expect_response_to(Method m) override { method_ = m; }
+  void become_bytes() override;
+  void next_head() override;
 
   // ------------------------------------------------------------- Endpoint
   void pull() override;
   bool head_ready() const override { return in_state_ != In::Head && in_state_ != In::Bytes && in_state_ != In::Bad; }
   HttpMessage &message() override { return message_; }
   const H1Framing &framing() const override { return framing_; }
+  bool receive_done() const override { return in_state_ == In::Done; }
   Incoming peek() override;
   void consume(size_t bytes) override;
   bool may_have_more() const override { return connection_->may_fill() || !connection_->input().empty() || connection_->eof() || connection_->failed() != 0; }
@@ -58,14 +55,9 @@ class H1Endpoint final : public Endpoint {
   void spliced_in(u64 bytes) override;
   void spliced_out(u64 bytes) override;
   bool anything_received() const override { return connection_->received != received_at_start_; }
-  u64 bytes_in() const override { return connection_ ? connection_->received - received_at_start_ : received_total_; }
-  u64 bytes_out() const override { return connection_ ? connection_->sent - sent_at_start_ : sent_total_; }
+  u64 bytes_in() const override { return connection_ ? connection_->received - received_at_start_ - early() : 0; }
+  u64 bytes_out() const override { return connection_ ? connection_->sent - sent_at_start_ : 0; }
 
-  /// The message that was read is over, the one that was sent as well.
-  bool receive_done() const { return in_state_ == In::Done; }
-  bool send_done() const { return out_done_; }
-  /// Fields and framing of what was sent forbid reuse (delimited by close).
-  bool sends_until_close() const { return out_kind_ == BodyKind::UntilClose; }
 
  private:
   enum class In : u8 { Head, Body, Done, Bytes, Bad };
@@ -78,6 +70,8 @@ class H1Endpoint final : public Endpoint {
   bool decode_chunks();
   void fill_if_wanted();
   void lost(Io why);
+  /// Bytes of the next message that came with this one.
+  u64 early() const { return in_state_ == In::Done ? connection_->input().size() : 0; }
 
   Connection *connection_ = nullptr;
   const H1Limits *limits_ = nullptr;
@@ -92,7 +86,6 @@ class H1Endpoint final : public Endpoint {
   u64 out_left_ = 0;  // Length: bytes still to send
   u64 chunk_left_ = 0; // Chunked: of the chunk announced last
   u64 received_at_start_ = 0, sent_at_start_ = 0;
-  u64 received_total_ = 0, sent_total_ = 0;
   u32 scanned_ = 0, parsed_size_ = 0;
   Role role_ = Role::Client;
   In in_state_ = In::Head;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "worker/runtime.h"
-#include "worker/stream/client_session.h"
+#include "worker/stream/carrier.h"
 #include "worker/stream/stream.h"
 
 namespace penstock {

@@ -10,7 +10,7 @@
 namespace penstock {
 
 struct ServerState;
-class ClientSession;
+class CarrierSession;
 
 /// A connection to a server: in use by a stream, idle in its server's pool, or kept by its session
 /// (http-reuse never, private ones). Dies at the end of a turn.
@@ -20,7 +20,7 @@ class ServerConnection : public Deferred {
   Connection connection;
   ServerState &server;
   Stream *user = nullptr;            // whom events wake
-  ClientSession *keeper = nullptr;   // private: only this session's streams may use it
+  CarrierSession *keeper = nullptr;   // private: only this session's streams may use it
   u32 uses = 0;                      // requests carried
   bool is_private = false;           // PROXY header, usesrc, authentication by connection
   bool pooled = false;

@@ -2,8 +2,6 @@
 // See account.h.
 #include "worker/stream/account.h"
 
-#include "worker/net/listener.h"
-
 namespace penstock {
 
 template <class Counters> static void count_one(Counters &c, u16 status) {
@@ -26,7 +24,7 @@ void count_bytes(Stream &s) {
   ProxyState &front = front_state(s);
   front.front_counters->bytes_in += in, front.front_counters->bytes_out += out;
   runtime->process->bytes_in += in, runtime->process->bytes_out += out;
-  if (ProxyCounters *c = f.session->listener().counters()) c->bytes_in += in, c->bytes_out += out;
+  if (ProxyCounters *c = f.session->listener_counters()) c->bytes_in += in, c->bytes_out += out;
   if (!s.backend_chosen()) return;
   ProxyState &back = back_state(s);
   back.back_counters->bytes_in += in, back.back_counters->bytes_out += out;

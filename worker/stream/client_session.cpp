@@ -201,7 +201,9 @@ void ClientSession::start_stream() {
   run_stream(*stream_);
 }
 
-void ClientSession::stream_ended(bool reuse) {
+ProxyCounters *ClientSession::listener_counters() { return listener_->counters(); }
+
+void ClientSession::stream_ended(Stream &, Endpoint &, bool reuse) {
   stream_ = nullptr;
   bool request_over = endpoint_->endpoint.receive_done();
   endpoint_->endpoint.detach();
@@ -228,25 +230,6 @@ void ClientSession::timed_out() {
   }
   if (state_ == State::ProxyHeader) log_connection_error(*this, ConnectionError::ProxyHeaderTimeout, socket_.received > 0);
   end();
-}
-
-ServerConnection *ClientSession::take_kept(const ServerState &server, u64 key) {
-  if (kept_ == nullptr) return nullptr;
-  ServerConnection *c = kept_;
-  kept_ = nullptr;
-  c->keeper = nullptr;
-  if (&c->server == &server && c->key == key) return c;
-  c->end();
-  return nullptr;
-}
-
-bool ClientSession::keep(ServerConnection &c) {
-  if (state_ == State::Dead) return false;
-  if (kept_ != nullptr) kept_->end();
-  c.connection.release_buffers();
-  c.keeper = this;
-  kept_ = &c;
-  return true;
 }
 
 // ---------------------------------------------------------------------------------------------- the end
@@ -278,11 +261,11 @@ void ClientSession::close_if_idle_by(Tick deadline) {
 
 void ClientSession::end(bool with_reset) {
   if (state_ == State::Dead) return;
-  state_ = State::Dead;
+  state_ = State::Dead, over_ = true;
   runtime->loop.cancel(timer_);
   if (frontend().has(Opt::Nolinger)) with_reset = true;
   with_reset ? socket_.reset() : socket_.close();
-  if (kept_ != nullptr) kept_->end();
+  end_kept();
   (next != nullptr) ? void(next->prev = prev) : void();
   (prev != nullptr ? prev->next : runtime->sessions) = next;
   runtime->session_total--;

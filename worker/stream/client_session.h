@@ -5,8 +5,7 @@
 #pragma once
 
 #include "worker/net/connection.h"
-#include "worker/net/idle_pool.h"
-#include "worker/stream/session.h"
+#include "worker/stream/carrier.h"
 
 namespace penstock {
 
@@ -14,13 +13,13 @@ class Listener;
 struct PooledStream;
 struct PooledEndpoint;
 
-class ClientSession final : public Session {
+class ClientSession final : public CarrierSession {
  public:
   /// Takes an accepted socket. Runs connection rules; the session may be dead when it returns.
   static void accept(Listener &listener, int fd, const Address &peer);
 
-  /// Its stream has ended. `reuse`: the connection can carry another request.
-  void stream_ended(bool reuse);
+  void stream_ended(Stream &s, Endpoint &endpoint, bool reuse) override;
+  ProxyCounters *listener_counters() override;
   /// Closes at once; buried at the end of the turn.
   void end(bool with_reset = false);
   /// Soft stop: if it is between requests it closes by `deadline`.
@@ -30,20 +29,13 @@ class ClientSession final : public Session {
 
   Connection &connection() { return socket_; }
   Stream *stream();
-  Listener &listener() { return *listener_; }
-  /// http-reuse never: the session's own connection to `server`, or null.
-  ServerConnection *take_kept(const ServerState &server, u64 key);
-  bool keep(ServerConnection &c);
-  void forget(ServerConnection &c) { if (kept_ == &c) kept_ = nullptr; }
-  const Server *last_server = nullptr; // option prefer-last-server
-  const Proxy *last_backend = nullptr;
 
   ClientSession *prev = nullptr, *next = nullptr; // all sessions of the worker
 
  private:
   enum class State : u8 { ProxyHeader, Idle /* between requests */, Busy, Lingering, Dead };
   ClientSession(Listener &listener, int fd, const Address &peer);
-  ~ClientSession();
+  ~ClientSession() override;
   bool run_rules(const RuleList &rules, Phase phase);
   void begin();          // after accept and PROXY header: first stream or first wait
   void read_proxy_header();
@@ -63,7 +55,6 @@ class ClientSession final : public Session {
   Listener *listener_;
   PooledStream *stream_ = nullptr;
   PooledEndpoint *endpoint_ = nullptr;
-  ServerConnection *kept_ = nullptr;
   State state_ = State::Idle;
 };
 

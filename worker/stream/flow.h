@@ -6,7 +6,7 @@
 #include "shared/shm/rows.h"
 #include "worker/net/idle_pool.h"
 #include "worker/runtime.h"
-#include "worker/stream/client_session.h"
+#include "worker/stream/carrier.h"
 #include "worker/stream/pump.h"
 #include "worker/stream/stream.h"
 
@@ -15,7 +15,7 @@ namespace penstock {
 struct StreamFlow {
   struct StreamTimer : Timer { PooledStream *stream; } timer;
   struct Wake : Deferred { PooledStream *stream; } wake;
-  ClientSession *session = nullptr;
+  CarrierSession *session = nullptr;
   bool alive = false;
   bool running = false; // run_stream() is at work: a wake-up needs no turn of its own
 
@@ -38,7 +38,8 @@ struct StreamFlow {
   const Server *slot_server = nullptr; // a slot is held there
   const Server *wanted = nullptr;      // by persistence or use-server
   const Server *avoid = nullptr;       // has just failed
-  bool wanted_forced = false, persistent = false;
+  bool wanted_forced = false;
+  PersistState persist;                // what the cookie said
   u32 waiter = no_row;
   i32 retries_left = 0;
   i32 attempts = 0;
@@ -69,7 +70,7 @@ struct StreamFlow {
 struct PooledStream : Stream {
   u32 pool_index = 0, pool_generation = 0;
   StreamFlow own;
-  void init(ClientSession &session, Endpoint &client);
+  void init(CarrierSession &session, Endpoint &client);
   void release();
   void run();
 
@@ -83,7 +84,7 @@ struct PooledStream : Stream {
 };
 
 /// A stream for the session's next request, in its first step.
-PooledStream &begin_stream(ClientSession &session, Endpoint &client);
+PooledStream &begin_stream(CarrierSession &session, Endpoint &client);
 /// Gives it back to its pool and its session on to what follows.
 void end_stream(PooledStream &s);
 /// Tells the trail of a stream that hopped without end.

@@ -25,7 +25,7 @@ void begin_replay(Stream &s) {
 
 bool send_request(Stream &s) {
   StreamFlow &f = s.flow();
-  auto &server = static_cast<H1Endpoint &>(*s.server_side());
+  Endpoint &server = *s.server_side();
   bool first = !f.prepared;
   if (first) prepare_request(s), f.prepared = true;
   const H1Framing &framing = s.client().framing();
@@ -56,7 +56,7 @@ bool replay_body(Stream &s) {
 
 /// 100, 103 …: to the client if it can take them, then the real head follows.
 void pass_interim(Stream &s) {
-  auto &server = static_cast<H1Endpoint &>(*s.server_side());
+  Endpoint &server = *s.server_side();
   if (s.request().version() >= 11) {
     s.client().send_head(server.message(), {BodyKind::None, 0});
     s.client().flush();

@@ -122,6 +122,7 @@ Next step_finish(Stream &s) {
   s.facts.bytes_read = s.client().bytes_out();
   s.facts.bytes_uploaded = s.client().bytes_in();
   count_times(s);
+  s.facts.cookie_client = f.persist.client, s.facts.cookie_server = f.persist.server_letter;
   if (s.server() != nullptr && s.is_http()) f.session->last_server = s.server(), f.session->last_backend = &s.backend();
   log_stream(s);
   if (link_reusable(s)) keep_link(s);
@@ -133,12 +134,12 @@ Next step_finish(Stream &s) {
 
 void end_stream(PooledStream &s) {
   StreamFlow &f = s.own;
-  ClientSession &session = *f.session;
-  const H1Endpoint &client = static_cast<H1Endpoint &>(s.client());
+  CarrierSession &session = *f.session;
+  Endpoint &client = s.client();
   bool reuse = s.is_http() && !f.must_close_client && !f.tunnel && client.receive_done() && client.is_open();
   runtime->buffers.drop(f.answer_buffer);
   s.release();
-  session.stream_ended(reuse);
+  session.stream_ended(s, client, reuse);
 }
 
 } // namespace penstock

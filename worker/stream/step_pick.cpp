@@ -37,8 +37,14 @@ void find_wanted(Stream &s, EvalContext &ctx) {
   const Proxy &backend = s.backend();
   int rule = backend.persist_rules.empty() ? 0 : persistence_rule(s, ctx);
   f.wanted_forced = rule > 0 || backend.has(Opt::Persist);
-  f.persistent = f.wanted != nullptr;
-  if (f.wanted == nullptr && !backend.use_server.empty()) f.wanted = server_by_rule(s, ctx);
+  if (Persistence *p = back_state(s).persistence.get(); p != nullptr && s.is_http()) {
+    f.persist = p->read_request(s.request(), runtime->loop.wall_now_us() / 1'000'000, f.wanted_forced);
+    if (rule < 0) f.persist.overruled();
+    f.wanted = f.persist.server;
+  }
+  if (!backend.use_server.empty()) {
+    if (const Server *by_rule = server_by_rule(s, ctx)) f.persist.overruled(), f.wanted = by_rule;
+  }
   if (f.wanted == nullptr && backend.has(Opt::PreferLastServer) && f.session->last_backend == &backend) f.wanted = f.session->last_server;
 }
 

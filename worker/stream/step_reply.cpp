@@ -47,6 +47,7 @@ bool start_answer(Stream &s) {
   bool keep = keeps_alive(s);
   f.must_close_client = !keep;
   if (a.raw) return true;
+  s.show_own_response();
   HttpMessage &m = s.response();
   u8 version = s.has_request() ? s.request().version() : 11;
   OutgoingBody body{a.source == nullptr ? BodyKind::Length : version >= 11 ? BodyKind::Chunked : BodyKind::UntilClose, a.body.size()};

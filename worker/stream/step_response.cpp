@@ -148,8 +148,8 @@ Next send_response_head(Stream &s) {
   }
   if (log_early(s)) log_stream(s);
   if (tunnel) {
-    static_cast<H1Endpoint &>(s.client()).become_bytes();
-    static_cast<H1Endpoint &>(*s.server_side()).become_bytes();
+    s.client().become_bytes();
+    s.server_side()->become_bytes();
     f.up.reset();
     f.up.start(s.client(), *s.server_side());
     f.up.allow_splice(true);
@@ -176,7 +176,7 @@ Next step_response(Stream &s) {
     RulesSay say = run_stages(s, before_changes, next);
     if (say == RulesSay::Wait) return wait(Step::Response);
     if (say == RulesSay::Stop) return next;
-    prepare_response(s);
+    if (!prepare_response(s)) return fail(s, FaultKind::Denied, Side::Proxy, At::Headers, 502);
     f.rule_stage = in_after, f.rule_index = 0;
   }
   if (s.backend().http_after.empty() && s.frontend().http_after.empty()) return send_response_head(s);

@@ -49,7 +49,7 @@ string_view step_name(Step s) {
 static void on_stream_timer(Timer &t) { static_cast<StreamFlow::StreamTimer &>(t).stream->run(); }
 static void on_stream_wake(Deferred &d) { static_cast<StreamFlow::Wake &>(d).stream->run(); }
 
-void PooledStream::init(ClientSession &session, Endpoint &client) {
+void PooledStream::init(CarrierSession &session, Endpoint &client) {
   session_ = &session, client_ = &client;
   frontend_ = backend_ = &session.frontend();
   is_http_ = frontend_->mode == Mode::Http;
@@ -102,7 +102,7 @@ void PooledStream::release() {
   runtime->stream_pool.give(*this);
 }
 
-PooledStream &begin_stream(ClientSession &session, Endpoint &client) {
+PooledStream &begin_stream(CarrierSession &session, Endpoint &client) {
   PooledStream &s = runtime->stream_pool.take();
   s.init(session, client);
   return s;

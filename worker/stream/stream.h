@@ -109,6 +109,7 @@ class Stream : Pinned {
   void set_server(const Server *s) { server_ = s; }
   void set_server_side(Endpoint *e) { server_side_ = e; }
   void set_request_seen() { request_seen_ = true; }
+  void show_own_response() { response_ = &own_response_, response_seen_ = true; }
   void set_response(HttpMessage *m) { response_ = m != nullptr ? m : &own_response_, response_seen_ = m != nullptr; }
 
   Stream *next = nullptr, *prev = nullptr; // all streams of the worker: see Worker::streams
