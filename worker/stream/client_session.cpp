@@ -254,7 +254,7 @@ void ClientSession::drain() {
 }
 
 void ClientSession::close_if_idle_by(Tick deadline) {
-  if (state_ != State::Idle) return;
+  if (state_ != State::Idle || request_count_ == 0) return; // a first request is still awaited: no client may be turned away
   if (deadline <= runtime->loop.now()) return end();
   if (deadline < timer_.deadline) runtime->loop.set_timer(timer_, deadline);
 }

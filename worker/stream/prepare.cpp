@@ -10,6 +10,7 @@ namespace penstock {
 void prepare_request(Stream &s) {
   StreamFlow &f = s.flow();
   HttpMessage &m = s.request();
+  if (!s.frontend().unique_id_header.empty() && !s.facts.unique_id.empty()) m.set(s.frontend().unique_id_header, s.facts.unique_id);
   add_forwarding_fields(s);
   bool close = f.mode != HttpConnMode::KeepAlive && !s.backend().has(Opt::HttpPretendKeepalive);
   if (s.client().framing().upgrade) close = false;

@@ -83,6 +83,13 @@ Next wait_for_head(Stream &s) {
   return fail(s, FaultKind::ClientTimeout, Side::Client, At::Request, 408);
 }
 
+/// unique-id-format: one text for rules, logs and servers.
+void make_unique_id(Stream &s) {
+  runtime->scratch.reset();
+  EvalContext ctx = s.context(Phase::Request, s.frontend(), true);
+  s.facts.unique_id = s.arena().copy(format(ctx, *s.frontend().unique_id_format));
+}
+
 } // namespace
 
 Next step_head(Stream &s) {
@@ -97,6 +104,7 @@ Next step_head(Stream &s) {
   note_request(s);
   const Proxy &p = s.frontend();
   if (!p.captures.empty()) capture_headers(s);
+  if (p.unique_id_format != nullptr) make_unique_id(s);
   if (!p.monitor_uri.empty() && s.request().target() == p.monitor_uri) {
     s.answer.intercepted = true;
     return answer_with(s, monitor_fails(s) ? 503 : 200);
