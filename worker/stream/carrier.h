@@ -10,7 +10,9 @@
 
 namespace penstock {
 
+class Endpoint;
 class Stream;
+struct ProxyCounters;
 
 class CarrierSession : public Session {
  public:
