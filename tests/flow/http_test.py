@@ -40,7 +40,7 @@ listen p
     def state(self):
         """The termination state of the next log line."""
         line = self.log.next(r" p/")
-        return line.split(" p/")[1].split()[5]
+        return line.split(" p/")[1].split()[6]
 
 
 def scripted(*steps):
