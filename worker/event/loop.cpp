@@ -73,13 +73,19 @@ Loop::~Loop() {
   delete impl_;
 }
 
+/// Where the clocks are not in user space each reading is a system call, so the wall clock is read only now
+/// and then, and advanced by the other one in between.
 void Loop::read_clocks() {
-  timespec mono, wall;
-  clock_gettime(CLOCK_MONOTONIC, &mono);
-  clock_gettime(CLOCK_REALTIME, &wall);
-  now_us_ = mono.tv_sec * 1'000'000 + mono.tv_nsec / 1000;
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  now_us_ = t.tv_sec * 1'000'000 + t.tv_nsec / 1000;
   now_ms_ = now_us_ / 1000;
-  wall_us_ = wall.tv_sec * 1'000'000 + wall.tv_nsec / 1000;
+  if (now_ms_ >= wall_due_) {
+    wall_due_ = now_ms_ + 100;
+    clock_gettime(CLOCK_REALTIME, &t);
+    wall_ahead_us_ = t.tv_sec * 1'000'000 + t.tv_nsec / 1000 - now_us_;
+  }
+  wall_us_ = now_us_ + wall_ahead_us_;
 }
 
 int Loop::engine_fd() const { return impl_->epoll; }

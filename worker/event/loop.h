@@ -71,7 +71,8 @@ class Loop : Pinned {
   struct Impl;
   Impl *impl_;
   Tick now_ms_ = 0;
-  i64 now_us_ = 0, wall_us_ = 0;
+  i64 now_us_ = 0, wall_us_ = 0, wall_ahead_us_ = 0;
+  Tick wall_due_ = 0;
   u64 turns_ = 0;
   bool stopping_ = false;
   void read_clocks();

@@ -104,7 +104,7 @@ void ClientSession::accept(Listener &listener, int fd, const Address &peer) {
   if (p.mode == Mode::Tcp && monitored(p, peer)) return s->end();
   if (!p.tcp_connection.empty() && !s->run_rules(p.tcp_connection, Phase::Connection)) {
     listener.state().front_counters->denied_conn++;
-    return s->end();
+    return s->end(true); // a reset leaves nothing to remember on either side
   }
   s->socket_.watch(false);
   if (listener.bind().accept_proxy || listener.bind().accept_netscaler_cip || s->expect_proxy_header || s->expect_netscaler_cip) {
