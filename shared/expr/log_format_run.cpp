@@ -264,7 +264,7 @@ size_t format(EvalContext &ctx, const LogFormat &format, char *out_text, size_t 
     switch (node.kind) {
       case LogNode::Literal: {
         string_view text = node.text;
-        if (node.flags & log_mandatory_dash && out.ends_with(' ') && text.starts_with(' ')) text.remove_prefix(1);
+        if (node.flags & log_mandatory_dash && (out.size() == 0 || out.ends_with(' ')) && text.starts_with(' ')) text.remove_prefix(1);
         out.put(text);
         break;
       }

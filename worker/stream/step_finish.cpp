@@ -124,11 +124,11 @@ Next step_finish(Stream &s) {
   count_times(s);
   s.facts.cookie_client = f.persist.client, s.facts.cookie_server = f.persist.server_letter;
   if (s.server() != nullptr && s.is_http()) f.session->last_server = s.server(), f.session->last_backend = &s.backend();
-  log_stream(s);
-  if (link_reusable(s)) keep_link(s);
-  else drop_link(s, false);
   end_attempt(s);
   leave_backend(s);
+  log_stream(s); // its counts of connections are without this stream; the server's connection is still known
+  if (link_reusable(s)) keep_link(s);
+  else drop_link(s, false);
   return go(Step::Dead);
 }
 

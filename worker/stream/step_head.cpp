@@ -40,9 +40,8 @@ void capture_headers(Stream &s) {
   }
 }
 
-/// What the request line looked like when it could not be read whole.
+/// There never was a whole request: its time stays -1 in the log.
 void note_bad_request(Stream &s) {
-  s.facts.times.request_us = now_us();
   s.facts.times.request_wall_us = runtime->loop.wall_now_us();
   ProxyState &p = front_state(s);
   p.front_counters->http_req_total++;

@@ -146,7 +146,11 @@ Next send_response_head(Stream &s) {
     front_state(s).front_counters->failed_header_rewrites++;
     return fail(s, FaultKind::Internal, Side::Proxy, At::Headers, 500);
   }
-  if (log_early(s)) log_stream(s);
+  if (log_early(s)) {
+    s.client().flush(); // the line tells the head's bytes
+    s.facts.bytes_read = s.client().bytes_out();
+    log_stream(s);
+  }
   if (tunnel) {
     s.client().become_bytes();
     s.server_side()->become_bytes();
