@@ -15,5 +15,8 @@ Next try_again(Stream &s, bool same_server_pause);
 bool may_retry(Stream &s, u32 word);
 /// Passive health (`observe`): one error or success of the server; layer 7 where `http`.
 void report_server_error(Stream &s, bool http);
+/// A connection came about, or (http) a good response came: errors are no longer in a row. With `observe layer7`
+/// only a response says so.
+void report_server_success(Stream &s, bool http);
 
 } // namespace penstock

@@ -13,4 +13,11 @@ void report_server_error(Stream &s, bool http) {
   server->row->consecutive_errors.fetch_add(1, std::memory_order_relaxed);
 }
 
+void report_server_success(Stream &s, bool http) {
+  ServerState *server = server_state(s);
+  if (server == nullptr || (server->server->options->observe == ObserveMode::Layer7) != http) return;
+  std::atomic<u32> &errors = server->row->consecutive_errors;
+  if (errors.load(std::memory_order_relaxed) != 0) errors.store(0, std::memory_order_relaxed);
+}
+
 } // namespace penstock

@@ -44,7 +44,7 @@ Next connected(Stream &s) {
   f.step_deadline = never;
   s.facts.times.connected_us = now_us();
   f.link->uses++;
-  runtime->of(*s.server()).row->consecutive_errors.store(0, std::memory_order_relaxed);
+  report_server_success(s, false);
   if (s.is_http()) return go(Step::Exchange);
   f.up.start(s.client(), *s.server_side());
   return go(Step::Response);

@@ -57,7 +57,8 @@ void note_response(Stream &s) {
   s.set_response(&server.message());
   s.facts.status = server.message().status();
   count_status(s, s.facts.status, true);
-  if (s.facts.status >= 500 && s.facts.status != 501 && s.facts.status != 505) report_server_error(s, true);
+  bool failed = s.facts.status >= 500 && s.facts.status != 501 && s.facts.status != 505;
+  failed ? report_server_error(s, true) : report_server_success(s, true);
   if (authenticates_connection(server.message())) f.link->is_private = true;
   if (!s.frontend().captures.empty()) capture_headers(s);
 }
