@@ -22,7 +22,7 @@ void replace_global_targets(Config &config, Proxy &proxy) {
 }
 
 constexpr u32 seen_by_logs = needs_client | needs_session | needs_req_bytes | needs_req_head | needs_req_body | needs_server | needs_res_bytes | needs_res_head |
-                             needs_res_body | needs_stream | needs_end;
+                             needs_res_body | needs_stream | needs_end | needs_status;
 constexpr u32 seen_by_unique_ids = needs_client | needs_session | needs_req_bytes | needs_req_head | needs_req_body | needs_stream;
 
 class FormatCompiler {

@@ -85,7 +85,7 @@ class HttpCodec(Case):
                     pass  # it was refused before all of it was sent
                 self.assertEqual(c.response().status, status)
                 self.assertTrue(c.closed())
-        self.assertEqual([r.path for r in origin.requests if "smuggled" in r.path], [])
+        self.assertEqual([r.line for r in origin.requests if "smuggled" in r.line], [])
 
     def test_byte_by_byte(self):
         origin = self.origin()
@@ -110,7 +110,7 @@ class HttpCodec(Case):
         with Client(port) as c:
             c.send(b"GET /typed HTTP/1.0\nHost: a\n\n")
             self.assertEqual(c.response().status, 200)
-        self.assertEqual(origin.requests[0].path, "/typed")
+        self.assertEqual(origin.requests[0].target, "/typed")
 
     def test_relaxed(self):
         origin = self.origin()

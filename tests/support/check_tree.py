@@ -20,7 +20,7 @@ WORKER_DOORS = re.compile(r"worker/(worker|control|tables|panic)\.h|worker/rules
                           r"worker/log/(sinks|events)\.h|worker/cli/.*\.h|worker/event/loop\.h|worker/check/.*\.h")
 # library header -> where it may be included
 LIBRARIES = {
-    r"openssl/": r"shared/tls/|worker/net/|shared/base/",
+    r"openssl/": r"shared/tls/|worker/net/|shared/base/|master/config/conditions",  # the last asks for its version
     r"spdlog/": r"shared/base/|master/",
     r"pcre2": r"shared/base/",
     r"maxminddb": r"worker/rules/",

@@ -214,7 +214,6 @@ constexpr ConverterDef rows[] = {
     {.name = "host_only", .in = S, .out = S, .doc = {"The host of a Host header's value, without port.", "", "http-request set-var(txn.host) req.hdr(host),host_only"}, .eval = host_only},
     {.name = "iif", .args = {req(ArgType::Str, "true"), req(ArgType::Str, "false")}, .in = Type::Bool, .out = S, .doc = {"One text when the value is true, another when it is false.", "", "http-request set-header X-Forwarded-Proto %[ssl_fc,iif(https,http)]"}, .eval = if_then_else},
     {.name = "language", .args = {req(ArgType::Str, "languages"), opt(ArgType::Str, "default")}, .in = S, .out = S, .doc = {"The language that an Accept-Language value likes best of those given.", "Languages are divided by semicolons.", "http-request set-var(txn.lang) req.fhdr(accept-language),language(de;en,en)"}, .eval = language},
-    {.name = "len", .in = S, .out = Type::Int, .doc = {"The length of the text: length.", "An older name.", "acl long path,len gt 100"}, .eval = length},
     {.name = "length", .in = S, .out = Type::Int, .doc = {"The length of the text.", "", "acl long path,length gt 100"}, .eval = length},
     {.name = "lower", .in = S, .out = S, .doc = {"The text in lower case.", "", "http-request set-var(txn.host) req.hdr(host),lower"}, .eval = map_chars<to_lower>},
     {.name = "ltrim", .args = {req(ArgType::Str, "chars")}, .in = S, .out = S, .doc = {"Takes characters away from the start.", "", "http-request set-var(txn.p) path,ltrim(/)"}, .eval = ltrim},
