@@ -203,6 +203,7 @@ void Supervisor::abort_generation(string_view why) {
   say(Severity::Alert, "The new generation is given up: " + std::string(why) + ". The old one serves on.");
   config_.reset();
   reload_done(false);
+  if (std::exchange(stop_when_settled_, false)) soft_stop();
 }
 
 void Supervisor::if_all_ready() {
@@ -234,6 +235,7 @@ void Supervisor::generation_serves() {
   takeover_->listen();
   if (!started_once_) first_start_done();
   else reload_done(true);
+  if (std::exchange(stop_when_settled_, false)) soft_stop();
 }
 
 void Supervisor::select_living() {

@@ -263,6 +263,10 @@ bool Supervisor::any_left(ChildKind kind) const {
 
 void Supervisor::soft_stop() {
   if (ending_ == Ending::Soft || ending_ == Ending::Now) return;
+  if (phase_ == Phase::Starting || phase_ == Phase::Committing) { // its processes know their sockets only when it serves
+    stop_when_settled_ = true;
+    return;
+  }
   if (ending_ == Ending::No) {
     notify_stopping("Finishing what is under way");
     if (config_ && config_->global.grace > 0) {

@@ -156,6 +156,7 @@ class Supervisor : Pinned {
   u32 reloads_ = 0, failed_reloads_ = 0;
   i64 started_s_ = 0;
   bool hard_reload_ = false;
+  bool stop_when_settled_ = false; // SIGUSR1 came while a generation was starting
   bool reload_again_ = false;    // asked for while one was under way
   std::vector<int> askers_;      // wait for the reload under way
   std::vector<int> next_askers_; // wait for the next one

@@ -403,7 +403,8 @@ void HeadReader::complete() {
   if (folded_) msg_.unfold_values();
   if (facts_.nominates) drop_nominated(msg_);
   if (facts_.te_field) reduce_te(msg_);
-  if (facts_.chunked && msg_.get(Header::TransferEncoding) != "chunked") msg_.set("transfer-encoding", "chunked");
+  bool coded = msg_.find(Header::TransferEncoding) != HttpMessage::npos; // a 204 has lost it
+  if (coded && facts_.chunked && msg_.get(Header::TransferEncoding) != "chunked") msg_.set("transfer-encoding", "chunked");
   if (facts_.te_seen && facts_.cl_seen) msg_.remove_all(Header::ContentLength);
   if (is_request_ && facts_.upgrade_seen && !framing_.upgrade) msg_.remove_all(Header::Upgrade);
   if (is_request_ && target_[0] != '/' && !limits_.relaxed) normalise_absolute_target(msg_);
