@@ -208,7 +208,8 @@ constexpr KeywordDef rows[] = {
     {.name = "hash-type", .sections = in_back,
      .doc = {"How hashes become servers.",
              "map-based: a table of all servers, smooth but reshuffled when one changes. consistent: a ring, of which a change moves little. "
-             "Then the function (sdbm, djb2, wt6, crc32, none) and perhaps 'avalanche', which mixes its bits.",
+             "Then the function (sdbm, djb2, wt6, crc32, none) and perhaps 'avalanche', which mixes its bits. With wt6 the choice is "
+             "our own; with the others it is the one that other programs of this language make for the same servers.",
              "backend app\n    balance source\n    hash-type consistent djb2 avalanche"},
      .parse = hash_type},
 };

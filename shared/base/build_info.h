@@ -10,7 +10,7 @@
 namespace penstock {
 
 inline constexpr string_view product_name = "penstock";
-inline constexpr string_view product_version = "0.2.0";
+inline constexpr string_view product_version = PENSTOCK_VERSION;
 inline constexpr string_view product_date = "2026/12/01";
 /// The level of HAProxy's language; version_atleast() and version_before() compare with it.
 inline constexpr string_view language_branch = "3.5";

@@ -136,8 +136,8 @@ class Hashing(FarmCase):
     def test_uri_djb2_avalanche(self):
         self.same_as_reference("balance uri\n    hash-type map-based djb2 avalanche", self.by_path)
 
-    def test_uri_consistent_wt6(self):
-        self.same_as_reference("balance uri\n    hash-type consistent wt6", self.by_path)
+    def test_uri_consistent_djb2(self):
+        self.same_as_reference("balance uri\n    hash-type consistent djb2", self.by_path)
 
     def test_hash_expression(self):
         self.same_as_reference("balance hash path\n    hash-type consistent crc32", self.by_path)

@@ -100,7 +100,7 @@ constexpr ConverterDef rows[] = {
     {.name = "secure_memcmp", .args = {req(ArgType::Var, "variable")}, .in = X, .out = Type::Bool, .doc = {"Whether the value equals a variable's, in a time that tells nothing.", "", "http-request set-var(txn.token) req.hdr(token)\nhttp-request deny unless { str(secret),secure_memcmp(txn.token) }"}, .eval = secure_compare},
     {.name = "sha1", .in = X, .out = X, .doc = {"The SHA-1 digest.", "", "http-request set-header X-D %[path,sha1,hex]"}, .eval = sha1},
     {.name = "sha2", .args = {opt(ArgType::Int, "bits")}, .in = X, .out = X, .doc = {"The SHA-2 digest of 224, 256, 384 or 512 bits.", "256 unless given.", "http-request set-header X-D %[path,sha2(512),hex]"}, .eval = by_algorithm, .check = check_sha2},
-    {.name = "wt6", .args = avalanche_arg, .in = X, .out = I, .doc = {"The hash wt6.", spread, "http-request set-header X-H %[path,wt6]"}, .eval = hash32<wt6>},
+    {.name = "wt6", .args = avalanche_arg, .in = X, .out = I, .doc = {"The hash wt6.", "The values are our own, not those of other programs that know the name.", "http-request set-header X-H %[path,wt6]"}, .eval = hash32<wt6>},
     {.name = "xxh3", .args = seed_arg, .in = X, .out = I, .doc = {"The 64-bit hash XXH3.", quick, "http-request set-header X-H %[path,xxh3]"}, .eval = xx3},
     {.name = "xxh32", .args = seed_arg, .in = X, .out = I, .doc = {"The 32-bit hash XXH32.", quick, "http-request set-header X-H %[path,xxh32]"}, .eval = xx32},
     {.name = "xxh64", .args = seed_arg, .in = X, .out = I, .doc = {"The 64-bit hash XXH64.", quick, "http-request set-header X-H %[path,xxh64]"}, .eval = xx64},

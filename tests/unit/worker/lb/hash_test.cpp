@@ -41,7 +41,6 @@ constexpr Setting settings[] = {
     {"consistent", [](Balance &b) { b.hash = HashKind::Consistent, b.avalanche = true; }}, // with sdbm, when no function is given
     {"sdbm", [](Balance &b) { b.function = HashFunction::Sdbm, b.avalanche = false; }},
     {"djb2", [](Balance &b) { b.function = HashFunction::Djb2, b.avalanche = false; }},
-    {"wt6", [](Balance &b) { b.function = HashFunction::Wt6, b.avalanche = false; }},
     {"crc32", [](Balance &b) { b.function = HashFunction::Crc32, b.avalanche = false; }},
     {"avalanche", [](Balance &b) { b.avalanche = true; }},
     {"len", [](Balance &b) { b.len = 4; }},
@@ -85,8 +84,6 @@ TEST_CASE("hash functions give the reference's values") {
   CHECK(sdbm("haproxy") == 248846773);
   CHECK(avalanche(sdbm("haproxy")) == 3200903771);
   CHECK(djb2("haproxy") == 869782672);
-  CHECK(wt6("haproxy") == 2154904979);
-  CHECK(avalanche(wt6("/index.html?a=1")) == 1988113895);
   CHECK(crc32("haproxy") == 1405960096);
   CHECK(crc32c("haproxy") == 511962083);
   CHECK(xxh32("haproxy", 0) == 155018634);
