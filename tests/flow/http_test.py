@@ -110,6 +110,13 @@ class Persistence(HttpCase):
         for i in range(20):
             self.assertIn(b"/%d " % i, c.response().body)
 
+    def test_clients_of_one_request_each_do_not_pile_up_idle_connections(self):
+        o = self.origin()
+        port = self.proxy("", o)
+        for _ in range(40):
+            get(port)
+        self.assertLessEqual(len(o.open), 2)  # one at a time was busy: no more are kept
+
     def test_http_reuse(self):
         for reuse, connections in (("safe", 2), ("never", 2), ("always", 1)):
             o = self.origin()

@@ -3,6 +3,7 @@
 #include "worker/net/idle_pool.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "worker/runtime.h"
 #include "worker/stream/carrier.h"
@@ -57,6 +58,9 @@ bool IdlePool::give(ServerConnection &c) {
   const ServerOptions &options = *c.server.server->options;
   if (options.pool_max_conn >= 0 && count_ >= static_cast<u32>(options.pool_max_conn)) return false;
   if (options.max_reuse != 0 && c.uses > options.max_reuse) return false;
+  u32 busy = static_cast<u32>((*c.server.counters).used_conns.get()); // this one included
+  most_busy_ = std::max(most_busy_, busy);
+  if (busy + count_ > std::max({most_busy_, most_busy_before_, options.pool_low_conn})) return false;
   c.connection.release_buffers();
   c.pooled = true;
   c.prev = nullptr, c.next = newest_;
@@ -64,6 +68,7 @@ bool IdlePool::give(ServerConnection &c) {
   newest_ = &c;
   count_++;
   (*c.server.counters).idle_conns++;
+  (*c.server.counters).used_conns--;
   if (purge_.deadline == never && options.pool_purge_delay > 0) runtime->loop.set_timer(purge_, runtime->loop.now() + options.pool_purge_delay);
   return true;
 }
@@ -77,6 +82,7 @@ void IdlePool::remove(ServerConnection &c) {
   count_--;
   least_ = std::min(least_, count_);
   (*c.server.counters).idle_conns--;
+  (*c.server.counters).used_conns++;
 }
 
 void IdlePool::close_all() {
@@ -90,6 +96,7 @@ void IdlePool::on_purge(Timer &t) {
   u32 surplus = (pool.least_ + 1) / 2;
   while (surplus-- > 0 && pool.count_ > options.pool_low_conn) pool.oldest_->end();
   pool.least_ = pool.count_;
+  pool.most_busy_before_ = std::exchange(pool.most_busy_, 0u);
   if (pool.count_ > 0) runtime->loop.set_timer(t, runtime->loop.now() + options.pool_purge_delay);
 }
 

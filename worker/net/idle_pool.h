@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Connections to one server that carry no request now and may carry the next (http-reuse, pool-max-conn,
 // pool-low-conn, pool-purge-delay, max-reuse). Newest first out: those that stay at the bottom are the
-// ones that the purge closes. Per worker; its sizes are in the server's counters.
+// ones that the purge closes. No more are kept than were busy at one time lately: a first request must not
+// take an idle connection (http-reuse safe), so without that bound clients of one request each would pile them up. Per worker; its sizes are in the server's counters.
 #pragma once
 
 #include "shared/model/proxy.h"
@@ -52,6 +53,7 @@ class IdlePool : Pinned {
   ServerConnection *newest_ = nullptr, *oldest_ = nullptr;
   u32 count_ = 0;
   u32 least_ = 0; // since the last purge: so many were never needed
+  u32 most_busy_ = 0, most_busy_before_ = 0; // at one time, in this purge period and the one before
 };
 
 } // namespace penstock
