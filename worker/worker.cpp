@@ -135,6 +135,11 @@ void Serving::look_at_shared_state() {
       for (Stream *s = runtime->streams; s != nullptr; s = s->next)
         if (s->server() == &down) s->kill(FaultKind::ServerDown);
     });
+    p.farm->each_new_up([](const Server &up) { // on-marked-up shutdown-backup-sessions
+      if (up.options->on_marked_up != OnMarkedUp::ShutdownBackupSessions || up.options->backup) return;
+      for (Stream *s = runtime->streams; s != nullptr; s = s->next)
+        if (s->server() != nullptr && s->server()->proxy == up.proxy && s->server()->options->backup) s->kill(FaultKind::ServerDown);
+    });
   }
 }
 

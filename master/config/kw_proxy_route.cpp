@@ -105,7 +105,7 @@ void capture_cookie(LineContext &ctx) {
   if (!length) return;
   ctx.proxy->capture_cookie_prefix = !cookie.ends_with('=');
   if (cookie.ends_with('=')) cookie.pop_back();
-  ctx.proxy->capture_cookie = cookie;
+  ctx.proxy->capture_cookie = cookie; // without the '=' that said "a whole name"
   ctx.proxy->capture_cookie_length = *length;
 }
 

@@ -45,13 +45,16 @@ static Truth run_test(EvalContext &ctx, const AclTest &test) {
       ctx.need_more = needed_more || lacks;
       return lacks ? Truth::Unknown : Truth::No;
     }
-    bool again = s.may_change;
-    s.may_change = false;
+    bool again = s.may_change, grows = s.may_grow && !ctx.final;
+    s.may_change = s.may_grow = false;
     if (run_converters(ctx, test.expr, s)) {
       if (test.match == MatchMethod::Found) return Truth::Yes;
       if (cast(s, input, ctx.scratch) && matches_any(test, s)) return Truth::Yes;
     }
-    if (!again) return Truth::No;
+    if (again) continue;
+    if (!grows) return Truth::No;
+    ctx.need_more = true;
+    return Truth::Unknown;
   }
 }
 

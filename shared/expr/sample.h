@@ -27,6 +27,7 @@ struct Sample {
   Type type = Type::Bool; // never Any, Same or Addr
   bool is_const = false;  // `str` points at memory that outlives the evaluation and must not be written
   bool may_change = false; // another evaluation of the same expression may yield the next value
+  bool may_grow = false;  // more bytes may make it another value: no match is not the last word yet
   i64 num = 0;            // Bool (0/1), Int, Meth (Method)
   Ip ip;                  // Ipv4, Ipv6
   string_view str;        // Str, Bin, Meth of an unknown method; lives until the evaluation's arena is reset

@@ -24,6 +24,7 @@ void Farm::rebuild() {
   for (u32 m = 0; m < members_.size(); m++) {
     bool runs = is_running(*members_[m].row);
     if (members_[m].running && !runs) went_down_.push_back(m);
+    if (!members_[m].running && runs) came_up_.push_back(m);
     members_[m].running = runs;
   }
   candidates_.clear();

@@ -81,9 +81,15 @@ class Farm : Pinned {
   const Server *server_of_row(u32 row) const;
   /// Servers that stopped running since the last call, for on-marked-down; cheap when nothing changed.
   template <class Fn> void each_new_down(Fn fn) {
-    if (backend_row_.epoch.load(std::memory_order_acquire) != epoch_) rebuild();
+    refresh();
     for (u32 m : went_down_) fn(*members_[m].server);
     went_down_.clear();
+  }
+  /// The same for those that came up again.
+  template <class Fn> void each_new_up(Fn fn) {
+    refresh();
+    for (u32 m : came_up_) fn(*members_[m].server);
+    came_up_.clear();
   }
 
  private:
@@ -130,7 +136,7 @@ class Farm : Pinned {
   std::vector<u32> candidates_;   // members that balancing may choose, in the order of the configuration
   std::vector<u32> by_id_;        // the same by server id, for balance first
   std::vector<u32> schedule_;     // round robin: a member per position
-  std::vector<u32> went_down_;
+  std::vector<u32> went_down_, came_up_;
   bool candidates_are_backup_ = false;
   HashRing ring_;
 };

@@ -27,6 +27,7 @@ template <Bytes bytes> bool length(EvalContext &ctx, const Args &, FetchCursor &
   if (!ctx.stream) return false;
   i64 n = static_cast<i64>(bytes(ctx).size());
   if (n == 0 && !ctx.final) return wait_for_more(ctx);
+  out.may_grow = true;
   return give_int(out, n);
 }
 
@@ -35,6 +36,7 @@ template <Bytes bytes> bool payload(EvalContext &ctx, const Args &args, FetchCur
   string_view b = bytes(ctx);
   auto offset = static_cast<size_t>(args[0].num), size = static_cast<size_t>(args[1].num);
   if (b.size() < offset + size || (size == 0 && b.size() <= offset && !ctx.final)) return wait_for_more(ctx);
+  out.may_grow = size == 0; // all that is there, so far
   out.set_bin(size ? b.substr(offset, size) : b.substr(offset));
   return true;
 }

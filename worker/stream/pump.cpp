@@ -68,7 +68,7 @@ bool Pump::deliver() {
     return true;
   }
   blocked_ = PumpBlock::Sink;
-  if (!to_->finish(from_->trailers()) || !to_->flushed()) return false;
+  if (!to_->finish(drops_trailers_ ? string_view() : from_->trailers()) || !to_->flushed()) return false;
   blocked_ = PumpBlock::None;
   move(PumpEvent::Delivered);
   return true;

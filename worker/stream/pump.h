@@ -52,6 +52,8 @@ class Pump {
   bool source_failed() const { return source_failed_; }
   u64 bytes() const { return bytes_; }
   void allow_splice(bool on) { may_splice_ = on; }
+  /// option http-drop-request-trailers / -response-trailers.
+  void drop_trailers(bool on) { drops_trailers_ = on; }
   /// Bytes per run, so that one fat transfer does not starve the others.
   static constexpr size_t budget = 1 << 20;
 
@@ -65,7 +67,7 @@ class Pump {
   u64 bytes_ = 0;
   PumpState state_ = PumpState::Idle;
   PumpBlock blocked_ = PumpBlock::None;
-  bool source_failed_ = false, may_splice_ = false, source_ended_ = false;
+  bool source_failed_ = false, may_splice_ = false, drops_trailers_ = false, source_ended_ = false;
 };
 
 } // namespace penstock

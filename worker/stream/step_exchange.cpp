@@ -35,6 +35,7 @@ bool send_request(Stream &s) {
   f.replayed = 0;
   if (first) {
     f.up.start(s.client(), server);
+    f.up.drop_trailers(s.frontend().has(Opt::HttpDropRequestTrailers));
     f.up.allow_splice(splice_wanted(s, Opt::SpliceRequest));
     begin_replay(s);
   } else {

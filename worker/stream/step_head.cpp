@@ -5,6 +5,7 @@
 #include "worker/cli/error_note.h"
 #include "worker/net/connection.h"
 #include "worker/stream/account.h"
+#include "worker/stream/capture.h"
 #include "worker/stream/flow.h"
 
 namespace penstock {
@@ -25,19 +26,6 @@ void note_request(Stream &s) {
   p.front_counters->http_req_total++;
   count_rate(p.front->request_rate, p.front->req_rate_max, now());
   runtime->process->requests++;
-}
-
-/// Header captures of the frontend (`capture request header`, slots in order).
-void capture_headers(Stream &s) {
-  u32 slot = 0;
-  for (const CaptureSlot &c : s.frontend().captures) {
-    if (!c.is_request) continue;
-    HttpMessage &m = s.request();
-    size_t at = c.header.empty() ? HttpMessage::npos : m.find(c.header), last = HttpMessage::npos;
-    for (; at != HttpMessage::npos; at = m.find(c.header, at + 1)) last = at;
-    if (last != HttpMessage::npos) s.capture_request(slot, m.value(last).substr(0, c.length));
-    slot++;
-  }
 }
 
 /// There never was a whole request: its time stays -1 in the log.
@@ -102,7 +90,7 @@ Next step_head(Stream &s) {
   s.flow().step_deadline = never;
   note_request(s);
   const Proxy &p = s.frontend();
-  if (!p.captures.empty()) capture_headers(s);
+  capture_request_head(s);
   if (p.unique_id_format != nullptr) make_unique_id(s);
   if (!p.monitor_uri.empty() && s.request().target() == p.monitor_uri) {
     s.answer.intercepted = true;

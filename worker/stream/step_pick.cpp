@@ -3,6 +3,7 @@
 // slots; without a free one the request waits its turn in the host-wide queue.
 #include "shared/expr/run.h"
 #include "worker/stream/account.h"
+#include "worker/stream/error_page.h"
 #include "worker/stream/flow.h"
 
 namespace penstock {
@@ -45,7 +46,8 @@ void find_wanted(Stream &s, EvalContext &ctx) {
   if (!backend.use_server.empty()) {
     if (const Server *by_rule = server_by_rule(s, ctx)) f.persist.overruled(), f.wanted = by_rule;
   }
-  if (f.wanted == nullptr && backend.has(Opt::PreferLastServer) && f.session->last_backend == &backend) f.wanted = f.session->last_server;
+  const Server *last = f.session->last_backend == &backend && backend.has(Opt::PreferLastServer) ? f.session->last_server : nullptr;
+  if (f.wanted == nullptr && last != nullptr && runtime->of(*last).row->queued.load(std::memory_order_relaxed) <= backend.max_keep_alive_queue) f.wanted = last;
 }
 
 u64 next_random() {
@@ -68,6 +70,17 @@ Next queue_up(Stream &s, Farm &farm, const Server *server) {
   return wait(Step::Queue);
 }
 
+/// The server option `redir`: the client is told to ask it directly.
+Next send_there(Stream &s, const Server &server) {
+  std::string location = server.options->redir + std::string(s.request().target());
+  s.begin_own_response();
+  build_error_redirect(302, location, s.response());
+  s.answer.status = 302;
+  s.answer.ready = true;
+  if (!s.facts.fault) s.facts.fault = {FaultKind::Redirected, Side::Proxy, At::None};
+  return go(Step::Reply);
+}
+
 Next slot_taken(Stream &s, const Server &server) {
   StreamFlow &f = s.flow();
   s.set_server(&server);
@@ -80,6 +93,7 @@ Next slot_taken(Stream &s, const Server &server) {
   note_last_session(state.row->last_session);
   f.server_counted = true;
   back_state(s).back_counters->selected++;
+  if (!server.options->redir.empty() && s.is_http() && (s.request().method() == Method::Get || s.request().method() == Method::Head)) return send_there(s, server);
   return go(Step::Connect);
 }
 

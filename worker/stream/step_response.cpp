@@ -7,6 +7,7 @@
 #include "worker/log/access.h"
 #include "worker/stream/account.h"
 #include "worker/stream/attempt.h"
+#include "worker/stream/capture.h"
 #include "worker/stream/flow.h"
 #include "worker/stream/prepare.h"
 
@@ -26,18 +27,6 @@ bool retried_by_status(Stream &s, u16 status) {
   for (const RetryStatus &r : retry_statuses)
     if (r.status == status) return may_retry(s, r.word);
   return false;
-}
-
-void capture_headers(Stream &s) {
-  u32 slot = 0;
-  for (const CaptureSlot &c : s.frontend().captures) {
-    if (c.is_request) continue;
-    HttpMessage &m = s.response();
-    size_t at = c.header.empty() ? HttpMessage::npos : m.find(c.header), last = HttpMessage::npos;
-    for (; at != HttpMessage::npos; at = m.find(c.header, at + 1)) last = at;
-    if (last != HttpMessage::npos) s.capture_response(slot, m.value(last).substr(0, c.length));
-    slot++;
-  }
 }
 
 /// NTLM and Negotiate authenticate the connection, not the request: it may carry no other client's.
@@ -60,7 +49,7 @@ void note_response(Stream &s) {
   bool failed = s.facts.status >= 500 && s.facts.status != 501 && s.facts.status != 505;
   failed ? report_server_error(s, true) : report_server_success(s, true);
   if (authenticates_connection(server.message())) f.link->is_private = true;
-  if (!s.frontend().captures.empty()) capture_headers(s);
+  capture_response_head(s);
 }
 
 /// The rule sets of a response in their order; `front`: the frontend's, which run only when it is not the backend.
@@ -103,6 +92,7 @@ Next begin_relay(Stream &s) {
   f.rule_stage = 0, f.rule_index = 0;
   f.step_deadline = never;
   f.down.start(*s.server_side(), s.client());
+  f.down.drop_trailers(s.backend().has(Opt::HttpDropResponseTrailers));
   f.down.allow_splice(splice_wanted(s, Opt::SpliceResponse));
   f.response_started = true;
   return go(Step::Relay);
@@ -117,7 +107,7 @@ Next tcp_response(Stream &s) {
   Endpoint &server = *s.server_side();
   if (f.rule_stage == 0) {
     f.rule_stage = 1, f.rule_index = 0;
-    f.inspect_until = s.backend().tcp_inspect_delay == eternity ? never : now() + s.backend().tcp_inspect_delay;
+    f.inspect_until = after(now(), s.backend().tcp_response_inspect_delay);
     server.want(runtime->buffers.bufsize());
   }
   server.pull();
