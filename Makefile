@@ -92,11 +92,11 @@ check: deps-check
 	@$(MAKE) --no-print-directory -j$(JOBS) all $(BUILD)/unit $(BUILD)/mangen
 	@BUILD=$(BUILD) tests/run
 
-# leaks are looked for too; every deadline is stretched, for the instrumented binary is slow
+# every deadline is stretched, for the instrumented binary is slow
 asan: deps-check
 	@$(MAKE) --no-print-directory -j$(JOBS) BUILD=build-asan OPT='-O1 -g' SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' \
 	   all build-asan/unit build-asan/mangen
-	@BUILD=build-asan PENSTOCK_TEST_PATIENCE=4 ASAN_OPTIONS=abort_on_error=0:detect_stack_use_after_return=0 tests/run
+	@BUILD=build-asan PENSTOCK_TEST_PATIENCE=4 ASAN_OPTIONS=detect_stack_use_after_return=0:detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 tests/run
 
 fuzz: deps-fuzz
 	@tests/fuzz/run $(FUZZ_SECONDS)

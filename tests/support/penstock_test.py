@@ -564,7 +564,15 @@ class Penstock:
         if self.notify:
             self.notify.close()
             self.notify = None
+        self.look_for_reports()
         return self.process.returncode
+
+    def look_for_reports(self):
+        """What sanitizers found in any of its processes fails the test, whatever else went well."""
+        text = self.stderr()
+        for mark in ("ERROR: AddressSanitizer", "runtime error:", "ERROR: LeakSanitizer"):
+            if mark in text:
+                raise AssertionError(text[max(0, text.index(mark) - 200):][:6000])
 
     def clean(self):
         if self.own_folder:
