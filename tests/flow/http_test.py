@@ -240,6 +240,28 @@ class Interim(HttpCase):
         c.sock.shutdown(socket.SHUT_WR)
         self.assertTrue(c.closed())
 
+    def test_a_101_that_nobody_asked_for_is_502(self):
+        c = self.client(self.proxy("", self.server(scripted(b"HTTP/1.1 101 Switching Protocols\r\n\r\nhello"))))
+        c.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        self.assertEqual(c.response().status, 502)
+        self.assertEqual(self.state(), "PH--")
+
+    def test_an_upgrade_of_http_1_0_leaves_nothing_behind(self):
+        heads = []
+        def note(sock, server):
+            heads.append(Reader(sock).line_block())
+            sock.sendall(response(body=b"b"))
+        c = self.client(self.proxy("", self.server(note)))
+        c.send(b"GET / HTTP/1.0\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+        self.assertEqual(c.response().status, 200)
+        self.assertNotIn(b"pgrade", heads[0])
+
+    def test_an_http_1_0_client_is_told_that_the_connection_ends(self):
+        c = self.client(self.proxy("", self.origin()))
+        c.send(b"GET / HTTP/1.0\r\nHost: a\r\n\r\n")
+        self.assertEqual(c.response().header("connection"), "close")
+        self.assertTrue(c.closed())
+
     def test_connect_becomes_a_tunnel(self):
         def echo(sock, reader):
             sock.sendall(reader.exactly(4))

@@ -13,6 +13,7 @@ namespace {
 void drop_persistence(HttpMessage &m) {
   m.remove_all(Header::KeepAlive);
   m.remove_all(Header::ProxyConnection);
+  bool upgrades = m.find(Header::Upgrade) != HttpMessage::npos;
   for (size_t i = m.find(Header::Connection); i != HttpMessage::npos; i = m.find(Header::Connection, i)) {
     string_view rest = m.value(i);
     char kept[512];
@@ -22,7 +23,7 @@ void drop_persistence(HttpMessage &m) {
       size_t comma = rest.find(',');
       string_view option = trim(rest.substr(0, comma));
       rest = comma == string_view::npos ? string_view() : rest.substr(comma + 1);
-      if (!iequals(option, "upgrade") && !iequals(option, "te")) {
+      if (!(upgrades && iequals(option, "upgrade")) && !iequals(option, "te")) {
         dropped = true;
         continue;
       }
@@ -43,8 +44,9 @@ void drop_persistence(HttpMessage &m) {
 } // namespace
 
 void say_persistence(HttpMessage &m, bool keep_alive, u8 receiver_version) {
+  bool kept_by_version = receiver_version >= 11 || !m.is_request(); // a response's line says HTTP/1.1 whoever asked
   if (keep_alive && receiver_version < 11) m.add(Header::Connection, "keep-alive");
-  if (!keep_alive && receiver_version >= 11) m.add(Header::Connection, "close");
+  if (!keep_alive && kept_by_version) m.add(Header::Connection, "close");
 }
 
 OutgoingBody frame_request(HttpMessage &m, const H1Framing &from, bool close) {

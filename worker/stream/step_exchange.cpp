@@ -133,6 +133,8 @@ Next step_exchange(Stream &s) {
     server.pull();
   }
   if (server.head_ready()) {
+    // A tunnel that nobody asked for would carry the next requests unseen (RFC 9110, 15.2.2).
+    if (server.message().status() == 101 && !s.client().framing().upgrade) return bad_response(s);
     f.client_deadline = f.server_deadline = never;
     return go(Step::Response);
   }
