@@ -155,7 +155,9 @@ void Supervisor::be_control(Child &me, u32 generation) {
   start.log_pid = in_master_mode() ? 0 : getppid();
   start.master_pid = getppid();
   start.startup_log = startup_log();
-  listeners_.close_others(start.listeners);
+  std::vector<ListenerFd> kept = start.listeners;
+  if (std::ranges::any_of(config_->global.stats_sockets, [](const auto &bind) { return bind->expose_fd; })) start.exposed = listeners_.exposed(kept);
+  listeners_.close_others(kept);
   become_child(me, config_->global.external_check || switches.insecure_fork);
   start.channel_fd = me.channel.release();
   _exit(control_main(start));

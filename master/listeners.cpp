@@ -220,6 +220,17 @@ std::vector<ListenerFd> Listeners::of_control() const {
   return out;
 }
 
+std::vector<ExposedListener> Listeners::exposed(std::vector<ListenerFd> &kept) const {
+  std::vector<ExposedListener> out;
+  for (const SocketGroup &g : groups_) {
+    if (!g.bind || g.inherited || !g.stream) continue;
+    // The first of a group: others know of no groups, and would leave the rest to wither.
+    out.push_back({g.fds[0], g.bind->interface.substr(0, 255)});
+    if (!g.control) kept.push_back({g.id, g.fds[0], false});
+  }
+  return out;
+}
+
 std::vector<u32> Listeners::unclaimed() const {
   std::vector<u32> out;
   for (const SocketGroup &g : groups_)
@@ -254,7 +265,15 @@ void Listeners::close_groups(std::span<const u32> ids) {
 void Listeners::close_all(bool unlink_paths) {
   for (SocketGroup &g : groups_) {
     if (unlink_paths) unlink_path(g);
-    for (int fd : g.fds) close(fd);
+    while (g.fds.size() > 1) {
+      close(g.fds.back());
+      g.fds.pop_back();
+    }
+    if (g.fds.empty()) continue;
+    // The socket may live on in another program, and its group with it.
+    int none = 0;
+    if (g.selected) setsockopt(g.fds[0], SOL_SOCKET, SO_DETACH_REUSEPORT_BPF, &none, sizeof none);
+    close(g.fds[0]);
   }
   groups_.clear();
 }

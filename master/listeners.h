@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "shared/model/config.h"
+#include "worker/control.h"
 #include "worker/worker.h"
 
 namespace penstock {
@@ -47,6 +48,8 @@ class Listeners {
   /// Those of worker `index` of `workers`, adopted ones included.
   std::vector<ListenerFd> of_worker(u32 index, u32 workers) const;
   std::vector<ListenerFd> of_control() const;
+  /// What `expose-fd listeners` hands out; `kept` becomes richer by them.
+  std::vector<ExposedListener> exposed(std::vector<ListenerFd> &kept) const;
 
   /// Groups that no bind line claims any more: drop new connections, and later close them.
   std::vector<u32> unclaimed() const;

@@ -171,6 +171,7 @@ void Supervisor::on_message(Child &child, Message &message) {
       return;
     case MessageType::WorkerQuestion:
     case MessageType::WorkerAnswer: return pass_on(message);
+    case MessageType::ListenersCopied: return takeover_->note_copied();
     default: return;
   }
 }
@@ -276,16 +277,16 @@ void Supervisor::soft_stop() {
     }
   }
   ending_ = Ending::Soft;
+  constexpr u32 first[] = {0};
+  if (takeover_->copied()) listeners_.select(first);
   for (SocketGroup &g : listeners_.groups()) g.bind = nullptr;
   for (Child &child : children_)
     if (child.kind == ChildKind::Worker) drain(child);
   // Nobody but us polls a listening socket any more: refuse new connections, let those under way in.
   retiring_ = listeners_.all_ids();
-  if (takeover_->taken()) retire_at_ = loop_.now();
-  else {
-    listeners_.refuse_new(retiring_);
-    retire_at_ = loop_.now() + retire_grace;
-  }
+  bool polled_elsewhere = takeover_->taken() && !takeover_->copied();
+  if (!takeover_->taken()) listeners_.refuse_new(retiring_);
+  retire_at_ = loop_.now() + (polled_elsewhere ? 0 : retire_grace);
   finish_if_done();
 }
 

@@ -23,12 +23,15 @@ class Takeover : Pinned {
   void listen();
   /// Somebody has our sockets: ending must neither refuse connections nor remove paths.
   bool taken() const { return taken_; }
+  /// The same over the runtime socket: the successor has the first socket of each group.
+  void note_copied() { taken_ = copied_ = true; }
+  bool copied() const { return copied_; }
   void close();
 
  private:
   void accept();
   Supervisor &supervisor_;
-  bool taken_ = false;
+  bool taken_ = false, copied_ = false;
   struct Io : IoHandle {
     Takeover *takeover = nullptr;
   } io_;

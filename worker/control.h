@@ -17,6 +17,12 @@
 namespace penstock {
 
 /// What the master leaves behind the fork.
+/// A listening socket that `expose-fd listeners` hands out.
+struct ExposedListener {
+  int fd;
+  std::string interface;
+};
+
 struct ControlStart {
   const Config *config = nullptr;
   Service *service = nullptr;
@@ -24,6 +30,7 @@ struct ControlStart {
   u32 generation = 0;
   u32 worker_count = 1;
   std::vector<ListenerFd> listeners; // of the `stats socket` lines
+  std::vector<ExposedListener> exposed; // all of the service, where one of those lines asks for it
   int channel_fd = -1;
   i32 log_pid = 0; // the pid that log lines carry; 0: own
   i32 master_pid = 0;

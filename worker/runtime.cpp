@@ -2,6 +2,7 @@
 // Builds what a worker keeps beside the configuration.
 #include "worker/runtime.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "worker/net/listener.h"
@@ -34,6 +35,9 @@ Runtime::Runtime(const WorkerStart &start)
   process = &service->slot(slot).process;
   service->slot(slot).pid = getpid();
   service_row = &service->row();
+  rlimit descriptors{};
+  getrlimit(RLIMIT_NOFILE, &descriptors);
+  descriptor_limit = descriptors.rlim_cur;
   runtime = this;
   set_this_worker(this);
   proxies.resize(config->proxies.size());
@@ -57,14 +61,17 @@ void Runtime::add_proxy(const Proxy &p) {
   state.back_counters = &service->proxy_cell(slot, p.back_row).counters;
   state.farm = std::make_unique<Farm>(*service, slot, p, waiters);
   if (p.cookie != nullptr) state.persistence = std::make_unique<Persistence>(*service, p);
-  for (const auto &s : p.servers) {
-    auto server = std::make_unique<ServerState>();
-    server->server = s.get();
-    server->row = &service->server(s->row);
-    server->counters = &service->server_cell(slot, s->row).counters;
-    if (s->global_index >= servers.size()) servers.resize(s->global_index + 1);
-    servers[s->global_index] = std::move(server);
-  }
+  for (const auto &s : p.servers) add_server(*s);
+  if (p.direct) add_server(*p.direct);
+}
+
+void Runtime::add_server(const Server &s) {
+  auto server = std::make_unique<ServerState>();
+  server->server = &s;
+  server->row = &service->server(s.row);
+  server->counters = &service->server_cell(slot, s.row).counters;
+  if (s.global_index >= servers.size()) servers.resize(s.global_index + 1);
+  servers[s.global_index] = std::move(server);
 }
 
 Runtime::~Runtime() = default;

@@ -65,8 +65,13 @@ struct Runtime : Worker {
   ServiceRow *service_row = nullptr;
   bool accept_waits = false; // for the global maxconn
   bool hard_stop = false;
+  size_t server_connections = 0; // open ones
+  size_t descriptor_limit = 0;
+  /// Whether more than that share of the descriptors that we may have are in use by traffic.
+  bool descriptors_beyond(u32 percent) const { return (session_total + server_connections) * 100 > descriptor_limit * percent; }
 
   void add_proxy(const Proxy &p);
+  void add_server(const Server &s);
   ProxyState &of(const Proxy &p) { return proxies[p.index]; }
   ServerState &of(const Server &s) { return *servers[s.global_index]; }
 };

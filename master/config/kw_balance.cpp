@@ -142,6 +142,7 @@ const Algorithm *find_algorithm(Words &words, string_view name) {
 void balance(LineContext &ctx) {
   Words &words = ctx.words;
   Balance b;
+  b.given = true;
   const Balance &old = ctx.settings->balance; // hash-type and the factor are lines of their own
   b.hash = old.hash, b.function = old.function, b.avalanche = old.avalanche, b.balance_factor = old.balance_factor;
   if (words.at_end()) {

@@ -126,7 +126,7 @@ constexpr OptionDef rows[] = {
     {"name", "<text>", {"A name for the listeners, shown in statistics and logs.", "", "frontend web\n    bind 127.0.0.1:8080 name plain"}, text<&Bind::name>},
     {"namespace", "<name>", {"Network namespace in which the address is bound.", "", ""}, nullptr, Standing::Planned},
     {"nbconn", "<n>", {"Connections kept open for reverse HTTP.", "", ""}, nullptr, Standing::Planned},
-    {"nice", "<n>", {"Priority of these connections' work, from -1024 (first) to 1024 (last).", "", "frontend web\n    bind 127.0.0.1:8080 nice -100"},
+    {"nice", "<n>", {"Priority of these connections' work, from -1024 (first) to 1024 (last).", "Accepted; a worker gives every connection its turn in the order of events, and none waits long.", "frontend web\n    bind 127.0.0.1:8080 nice -100"},
      number<&Bind::nice, -1024, 1024>},
     {"proto", "<name>", {"Speaks this protocol whatever the client negotiates: h1.", "", "frontend web\n    mode http\n    bind 127.0.0.1:8080 proto h1"}, proto},
     {"quic-cc-algo", "<name>", {"Congestion control of QUIC.", "", ""}, nullptr, Standing::Planned},

@@ -138,7 +138,6 @@ constexpr KeywordDef rows[] = {
     tls("tune.ssl.maxrecord", "Largest TLS record of a connection that was idle.", "global\n    tune.ssl.maxrecord 1419"),
     tls("tune.ssl.ssl-ctx-cache-size", "Generated certificates that are kept.", "global\n    tune.ssl.ssl-ctx-cache-size 1000"),
     kept("tune.takeover-other-tg-connections", "Whether idle connections move between groups of threads.", keep_word),
-    kept("tune.vars.check-max-size", "Memory that variables of one health check may take; 0 no limit.", keep_size),
     kept("tune.zlib.memlevel", "Memory level of compression.", keep_number),
     kept("tune.zlib.windowsize", "Window of compression.", keep_number),
     kept("warn-blocked-traffic-after", "Time without progress after which a warning is given.", keep_delay),

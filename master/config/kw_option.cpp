@@ -11,6 +11,13 @@ template <Opt Option> void flip(LineContext &ctx) {
   if (ctx.words.end()) ctx.settings->set(Option, ctx.negation == Negation::None);
 }
 
+/// Three states: asked for, ruled out, or left to the mode.
+void smart_accept(LineContext &ctx) {
+  if (!ctx.words.end()) return;
+  ctx.settings->set(Opt::TcpSmartAccept, ctx.negation == Negation::None);
+  ctx.settings->set(Opt::NoTcpSmartAccept, ctx.negation == Negation::No);
+}
+
 constexpr KeywordDef row(string_view name, u32 sections, void (*parse)(LineContext &), Doc doc, string_view modern = {}) {
   return {.name = name, .sections = sections, .doc = doc, .parse = parse,
           .standing = modern.empty() ? Standing::Current : Standing::Legacy, .negatable = true, .modern = modern};
@@ -56,12 +63,12 @@ constexpr KeywordDef rows[] = {
         {"Closes connections on which no request came without an answer, a log line or an error.", "Browsers open such connections in advance.",
          "frontend web\n    mode http\n    option http-ignore-probes"}),
     row("option http-no-delay", in_proxies, flip<Opt::HttpNoDelay>,
-        {"Sends every piece at once instead of waiting for full segments.", "", "frontend web\n    mode http\n    option http-no-delay"}),
+        {"Sends every piece at once instead of waiting for full segments.", "Nothing waits for full segments here, so the option changes nothing.", "frontend web\n    mode http\n    option http-no-delay"}),
     row("option http-pretend-keepalive", in_back, flip<Opt::HttpPretendKeepalive>,
         {"Does not tell the server that its connection will be closed.", "Helps servers that answer differently to 'Connection: close'.",
          "backend app\n    mode http\n    option http-server-close\n    option http-pretend-keepalive"}),
     row("option http-use-proxy-header", in_front, flip<Opt::HttpUseProxyHeader>,
-        {"Uses Proxy-Connection in place of Connection.", "", "frontend web\n    mode http\n    option http-use-proxy-header"}),
+        {"Treats requests whose target is neither a path nor '*' as requests to a proxy.", "Such a request is asked for its credentials by 407 and Proxy-Authenticate, not by 401.", "frontend web\n    mode http\n    option http-use-proxy-header"}),
     row("option idle-close-on-response", in_front, flip<Opt::IdleCloseOnResponse>,
         {"A stopping process closes idle client connections only after one more response.", "", "frontend web\n    mode http\n    option idle-close-on-response"}),
     row("option independent-streams", in_proxies, flip<Opt::IndependentStreams>,
@@ -83,19 +90,20 @@ constexpr KeywordDef rows[] = {
     row("option socket-stats", in_front, flip<Opt::SocketStats>,
         {"Keeps statistics of each listening address.", "", "frontend web\n    option socket-stats"}),
     row("option splice-auto", in_proxies, flip<Opt::SpliceAuto>,
-        {"Lets the kernel move data between the sockets where that pays.", "", "frontend web\n    option splice-auto"}),
+        {"Lets the kernel move data between the sockets where that pays.", "That is done without being asked wherever it pays, unless splicing is switched off (-dS, nosplice).", "frontend web\n    option splice-auto"}),
     row("option splice-request", in_proxies, flip<Opt::SpliceRequest>,
-        {"Lets the kernel move data from clients to servers.", "", "frontend web\n    option splice-request"}),
+        {"Lets the kernel move data from clients to servers.", "That is done without being asked wherever it pays, unless splicing is switched off (-dS, nosplice).", "frontend web\n    option splice-request"}),
     row("option splice-response", in_proxies, flip<Opt::SpliceResponse>,
-        {"Lets the kernel move data from servers to clients.", "", "frontend web\n    option splice-response"}),
+        {"Lets the kernel move data from servers to clients.", "That is done without being asked wherever it pays, unless splicing is switched off (-dS, nosplice).", "frontend web\n    option splice-response"}),
     row("option srvtcpka", in_back, flip<Opt::Srvtcpka>,
         {"TCP keepalive probes towards servers.", "", "backend app\n    option srvtcpka"}),
-    row("option tcp-smart-accept", in_front, flip<Opt::TcpSmartAccept>,
-        {"Saves the acknowledgement of a client's first data.", "", "frontend web\n    option tcp-smart-accept"}),
+    row("option tcp-smart-accept", in_front, smart_accept,
+        {"Saves the acknowledgement of a client's first data.", "On by default in mode http, where the response carries it; 'no option' switches it off.", "frontend web\n    option tcp-smart-accept"}),
     row("option tcp-smart-connect", in_back, flip<Opt::TcpSmartConnect>,
         {"Sends the last packet of a server's handshake with the first data.", "", "backend app\n    option tcp-smart-connect"}),
     row("option transparent", in_back, flip<Opt::Transparent>,
-        {"Connects to the address that the client wanted, when no server is chosen.", "", "backend app\n    option transparent"}),
+        {"Connects to the address that the client wanted, when no server is bound to by persistence or 'use-server'.",
+         "Only without a 'balance' line, which chooses among the servers instead. Addresses that are not the host's own come in through 'bind … transparent'.", "backend app\n    option transparent"}),
     row("transparent", in_back, flip<Opt::Transparent>, {"The old spelling of 'option transparent'.", "", ""}, "option transparent"),
 };
 

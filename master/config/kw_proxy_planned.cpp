@@ -14,7 +14,6 @@ constexpr KeywordDef planned(string_view name, u32 sections, string_view summary
 constexpr KeywordDef rows[] = {
     planned("compression", in_proxies, "Compresses responses."),
     planned("crt", in_frontend | in_listen, "A certificate of the frontend."),
-    planned("dispatch", in_backend | in_listen, "A fixed address in place of servers."),
     planned("email-alert from", in_proxies, "Sender of alert mails."),
     planned("email-alert level", in_proxies, "Least severity of alert mails."),
     planned("email-alert mailers", in_proxies, "Mail servers of alert mails."),

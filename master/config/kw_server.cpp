@@ -117,6 +117,16 @@ void default_server(LineContext &ctx) {
     ctx.settings->default_server = std::make_shared<ServerOptions>(std::move(line.options));
 }
 
+/// Where requests go that are bound to no server; no server to balancing, statistics or logs.
+void dispatch(LineContext &ctx) {
+  auto made = std::make_unique<Server>();
+  made->place = ctx.words.place();
+  AddressWord address;
+  if (!parse_address(ctx.words, {.port_required = true, .resolve = false}, address) || !ctx.words.end()) return;
+  set_address(*made, address);
+  ctx.proxy->direct = std::move(made);
+}
+
 /// "5" or "2-7".
 bool parse_count(Words &words, u32 &from, u32 &to) {
   auto word = words.need("a number of servers, or a range such as 1-5");
@@ -156,6 +166,10 @@ constexpr KeywordDef rows[] = {
      .doc = {"Options for all servers that follow.", "Lines add up; a server's own words come last.",
              "backend app\n    default-server inter 1s maxconn 100 check\n    server a 127.0.0.1:8001\n    server b 127.0.0.1:8002"},
      .parse = default_server},
+    {.name = "dispatch", .sections = in_backend | in_listen,
+     .doc = {"Where requests go that no server is bound to by persistence or 'use-server'.", "Only without a 'balance' line, which chooses among the servers instead.",
+             "backend app\n    dispatch 127.0.0.1:8001"},
+     .parse = dispatch},
     {.name = "server", .sections = in_backend | in_listen,
      .doc = {"A server of the backend.",
              "The address is 'HOST[:PORT]', a path, or has a prefix (ipv4@ ipv6@ unix@ abns@ abnsz@). Without a port, or with one that starts with "

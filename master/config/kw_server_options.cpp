@@ -6,6 +6,7 @@
 #include "master/config/kw_proxy.h"
 #include "master/config/kw_server.h"
 #include "shared/base/text.h"
+#include "shared/expr/compile.h"
 
 namespace penstock {
 
@@ -102,7 +103,7 @@ void proxy_v2_options(LineContext &ctx, void *target) {
   }
 }
 
-/// "set-proxy-v2-tlv-fmt(0x20) FORMAT"; the format is compiled when the backend's mode is known.
+/// "set-proxy-v2-tlv-fmt(0x20) FORMAT".
 void proxy_v2_tlv(LineContext &ctx, void *target) {
   string_view written = ctx.words.all()[ctx.words.position() - 1].text;
   size_t open = written.find('(');
@@ -120,7 +121,10 @@ void proxy_v2_tlv(LineContext &ctx, void *target) {
     if (!decimal || *decimal > 255) return ctx.words.alert_last("'" + std::string(type) + "' is not a type of a TLV (0x00 to 0xff)");
     value = static_cast<u32>(*decimal);
   }
-  if (auto format = ctx.words.need("a log format")) of(target).proxy_v2_tlvs.emplace_back(std::to_string(value), *format);
+  if (ctx.words.at_end()) return void(ctx.words.need("a log format"));
+  Compiler compiler(ctx.words, ctx.config, ctx.proxy, available_for_routing);
+  if (auto format = compiler.log_format_word("a log format"))
+    of(target).proxy_v2_tlvs.emplace_back(static_cast<u8>(value), std::make_shared<const LogFormat>(std::move(*format)));
 }
 
 void enabled(LineContext &, void *target) { of(target).disabled = false; }

@@ -78,12 +78,13 @@ void resolve_addresses(Config &config, Diagnostics &diags) {
   HostNames names;
   for (const auto &proxy : config.proxies) {
     if (proxy->disabled) continue;
-    for (const auto &server : proxy->servers) {
-      if (server->host.empty()) continue;
+    auto find_address = [&](Server &server) {
       std::string error;
-      if (!settle(*server, names, error))
-        diags.alert(server->place, "server '" + proxy->name + "/" + server->name + "': the address of '" + server->host + "' cannot be found: " + error);
-    }
+      if (!server.host.empty() && !settle(server, names, error))
+        diags.alert(server.place, "server '" + proxy->name + "/" + server.name + "': the address of '" + server.host + "' cannot be found: " + error);
+    };
+    for (const auto &server : proxy->servers) find_address(*server);
+    if (proxy->direct) find_address(*proxy->direct);
   }
 }
 

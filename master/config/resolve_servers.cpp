@@ -86,10 +86,31 @@ void resolve_tracks(Config &config, Diagnostics &diags) {
     if (server->tracked) leads_to_checks(*server, diags);
 }
 
+/// `dispatch` and `option transparent` give way to a `balance` line.
+void settle_direct(Config &config, Proxy &proxy, Diagnostics &diags) {
+  if (!proxy.is_backend) return;
+  if (proxy.direct && proxy.balance.given) {
+    diags.warning(proxy.direct->place, "'dispatch' of " + proxy_text(proxy) + " is ignored: 'balance' chooses among the servers");
+    proxy.direct.reset();
+  }
+  if (proxy.has(Opt::Transparent) && !proxy.direct && !proxy.balance.given) {
+    proxy.direct = std::make_unique<Server>();
+    proxy.direct->address = Address::from_ip(Ip::v4(0), 0); // as on a `server` line: what the client connected to
+    proxy.direct->place = proxy.place;
+  }
+  if (!proxy.direct) return;
+  Server &direct = *proxy.direct;
+  direct.name = "<NOSRV>"; // as logs show it
+  direct.proxy = &proxy;
+  direct.global_index = config.server_count++;
+  direct.options = proxy.default_server ? proxy.default_server : std::make_shared<ServerOptions>();
+}
+
 } // namespace
 
 void resolve_servers(Config &config, Diagnostics &diags) {
   for (const auto &proxy : config.proxies) {
+    settle_direct(config, *proxy, diags);
     if (proxy->servers.empty()) continue;
     check_names(*proxy, diags);
     number_servers(*proxy, diags);

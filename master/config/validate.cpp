@@ -26,7 +26,7 @@ void check_timeouts(const Proxy &proxy, Diagnostics &diags) {
     if (!present) missing += (missing.empty() ? "'" : ", '") + std::string(name) + "'";
   };
   if (proxy.is_frontend) want(is_set(proxy.timeout.client), "timeout client");
-  if (proxy.is_backend && !proxy.servers.empty()) {
+  if (proxy.is_backend && (!proxy.servers.empty() || proxy.direct)) {
     want(is_set(proxy.timeout.connect), "timeout connect");
     want(is_set(proxy.timeout.server), "timeout server");
   }
@@ -147,6 +147,7 @@ void validate_configuration(Config &config, Diagnostics &diags) {
       check_binds(*proxy, diags);
       check_timeouts(*proxy, diags);
     }
+    proxy->capture_cookie_length = std::min(proxy->capture_cookie_length, config.global.tune.http_cookielen);
     if (proxy->mode != Mode::Http) check_tcp_mode(*proxy, diags);
     check_reachable(*proxy, diags);
     if (!proxy->is_backend) continue;

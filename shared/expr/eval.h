@@ -34,6 +34,8 @@ struct EvalContext {
   CheckRun *check = nullptr;
   VarNode **check_vars = nullptr; // scope check, and the memory for it
   Arena *check_arena = nullptr;
+  u64 *check_vars_bytes = nullptr;
+  u64 check_vars_limit = 0; // 0: none
   const Proxy *proxy = nullptr; // the proxy whose rules run (frontend, then backend)
   Phase phase = Phase::None;
   bool final = true;         // no more bytes will come: a fetch must not ask for more

@@ -29,7 +29,7 @@ struct Bind {
   i32 mss = 0;
   Millis tcp_ut = 0;
   bool accept_proxy = false, accept_netscaler_cip = false, defer_accept = false, tfo = false, transparent = false;
-  bool v4v6 = false, v6only = false, tcp_md5 = false;
+  bool v4v6 = false, v6only = false;
   i32 uid = -1, gid = -1;    // of a UNIX socket
   u32 mode = 0;              // 0: not set
   std::string interface, namespace_, proto, alpn, label;

@@ -34,7 +34,7 @@ enum class Opt : u8 {
   DontlogNormal, Dontlognull, ForcePersistUnused, HttpBufferRequest, HttpIgnoreProbes, HttpNoDelay, HttpPretendKeepalive,
   HttpUseHtx, HttpUseProxyHeader, IdleCloseOnResponse, IndependentStreams, LogHealthChecks, LogSeparateErrors, Logasap,
   Nolinger, Persist, PreferLastServer, Redispatch, SocketStats, SpliceAuto, SpliceRequest, SpliceResponse, Srvtcpka,
-  TcpSmartAccept, TcpSmartConnect, Transparent, H1CaseAdjustBogusClient, H1CaseAdjustBogusServer,
+  TcpSmartAccept, NoTcpSmartAccept, TcpSmartConnect, Transparent, H1CaseAdjustBogusClient, H1CaseAdjustBogusServer,
   DropUnencrypted, DisableH2Upgrade, HttpDropRequestTrailers, HttpDropResponseTrailers, count_
 };
 
@@ -64,6 +64,7 @@ enum class HashKind : u8 { MapBased, Consistent };
 enum class HashFunction : u8 { Sdbm, Djb2, Wt6, Crc32, None };
 
 struct Balance {
+  bool given = false;          // a `balance` line chose it
   BalanceAlgorithm algorithm = BalanceAlgorithm::RoundRobin;
   std::string name;            // header, URL parameter or cookie name
   u32 len = 0, depth = 0;      // uri
@@ -219,6 +220,7 @@ struct Proxy : ProxySettings {
   u32 uuid = 0;
   std::vector<std::unique_ptr<Bind>> binds;
   std::vector<std::unique_ptr<Server>> servers;
+  std::unique_ptr<Server> direct; // dispatch, option transparent: where goes what is bound to no server
   std::vector<std::unique_ptr<Acl>> acls;
   RuleList blocks;    // `block` lines; moved before http_request when all is read
   RuleList redirects; // `redirect` lines: run after http_request, even after its 'allow'

@@ -14,6 +14,7 @@ namespace penstock {
 
 struct Proxy;
 struct Expr;
+struct LogFormat;
 
 /// `source ADDR [usesrc …] [interface …]`, of a backend or a server.
 struct SourceSettings {
@@ -44,7 +45,7 @@ struct ServerOptions {
   u32 maxconn = 0, minconn = 0, maxqueue = 0;
   Millis slowstart = 0;
   bool check = false, agent_check = false, backup = false, disabled = false;
-  bool send_proxy = false, send_proxy_v2 = false, check_send_proxy = false, check_via_socks4 = false;
+  bool send_proxy = false, send_proxy_v2 = false, check_send_proxy = false;
   bool tfo = false, non_stick = false;
   u32 send_proxy_v2_options = 0; // bits of ProxyV2Options
   Millis inter = 2000, fastinter = 0, downinter = 0;
@@ -73,8 +74,7 @@ struct ServerOptions {
   std::string cookie;
   std::string track; // [backend/]server
   u32 mss = 0;
-  std::string log_proto;
-  std::vector<std::pair<std::string, std::string>> proxy_v2_tlvs; // set-proxy-v2-tlv-fmt
+  std::vector<std::pair<u8, std::shared_ptr<const LogFormat>>> proxy_v2_tlvs; // set-proxy-v2-tlv-fmt
 };
 
 /// What a line's options came to; lines that read the same share it.

@@ -28,7 +28,6 @@ struct ProxyCounters {
   Counter http_req_total, http_1xx, http_2xx, http_3xx, http_4xx, http_5xx, http_other;
   Counter intercepted, cache_lookups, cache_hits, comp_in, comp_out, comp_bypassed, comp_responses;
   Counter failed_header_rewrites;
-  Counter queue_time_us, connect_time_us, response_time_us, total_time_us; // sums; the page shows means over the last 1024
   Counter log_lines_dropped;
 };
 struct ServerCounters {
@@ -36,7 +35,6 @@ struct ServerCounters {
   Counter connections, sessions, bytes_in, bytes_out, denied_resp, err_conn, err_resp, retries, redispatches;
   Counter client_aborts, server_aborts, selected, reused, connect_attempts;
   Counter http_1xx, http_2xx, http_3xx, http_4xx, http_5xx, http_other, failed_header_rewrites, err_int;
-  Counter queue_time_us, connect_time_us, response_time_us, total_time_us;
 };
 inline constexpr size_t proxy_gauges = 2;  // leading members that are gauges
 inline constexpr size_t server_gauges = 4;

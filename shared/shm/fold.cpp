@@ -114,6 +114,10 @@ void Service::clear_counters(bool totals) {
     for (u32 r = 0, n = server_rows(); r < n; r++) zero(server_gauges, count_of<ServerCounters>, [&](u32 s) { return counters(server_cell(s, r).counters); });
     for (u32 r = 0, n = proxy_rows(); r < n; r++) zero(proxy_gauges, count_of<ProxyCounters>, [&](u32 s) { return counters(proxy_cell(s, r).counters); });
     for (u32 r = 0, n = listener_rows(); r < n; r++) zero(proxy_gauges, count_of<ProxyCounters>, [&](u32 s) { return counters(listener_counters(s, r)); });
+    for (u32 r = 0, n = server_rows(); r < n; r++)
+      for (auto &mean : server(r).time_mean_us) mean.clear();
+    for (u32 r = 0, n = proxy_rows(); r < n; r++)
+      for (auto &mean : proxy(r).time_mean_us) mean.clear();
     for (u32 r = 0, n = server_rows(); r < n; r++) server(r).downs = 0, server(r).check.failed = 0, server(r).downtime_s = 0;
     for (u32 r = 0, n = proxy_rows(); r < n; r++) proxy(r).downs = 0, proxy(r).downtime_s = 0;
   });

@@ -8,6 +8,7 @@
 
 #include "shared/shm/counters.h"
 #include "shared/shm/rate.h"
+#include "shared/shm/sliding_mean.h"
 
 namespace penstock {
 
@@ -67,6 +68,8 @@ struct CheckReport {
 /// The longest times of `show stat` (qtime_max …), in ms; raise_to() when a stream ends.
 enum class TimeKind : u8 { Queue, Connect, Response, Total, count_ };
 using LongestTimes = std::atomic<u32>[static_cast<size_t>(TimeKind::count_)];
+/// The means of the same, in µs.
+using MeanTimes = SlidingMean[static_cast<size_t>(TimeKind::count_)];
 
 /// Everything about a server that all processes share. Writers: control (health), CLI, workers (slots).
 struct alignas(64) ServerRow {
@@ -91,6 +94,7 @@ struct alignas(64) ServerRow {
   std::atomic<u32> rate_max{0}, sess_max{0};
   std::atomic<u32> queue_max{0};
   LongestTimes time_max_ms{};
+  alignas(64) MeanTimes time_mean_us{};
 
   // Health: the control process writes, pages and logs read.
   alignas(64) std::atomic<i64> last_change{0};     // Tick of the last up/down
@@ -98,6 +102,12 @@ struct alignas(64) ServerRow {
   std::atomic<u32> downs{0}, consecutive_errors{0};
   std::atomic<u64> downtime_s{0};
   CheckReport check, agent;
+  // Where checks go when it was set at run time (`set server … check-addr`), and what agents are told. Control's own.
+  SharedAddress check_address, agent_address;
+  std::atomic<u32> check_port{0}, agent_port{0}; // 0: as configured
+  u64 configured_addresses = 0;                  // a digest: another configuration undoes all that was set
+  std::atomic<u32> agent_send_set{0};
+  char agent_send[252] = {};                     // ends in a NUL
 };
 
 inline OpState op_state(const ServerRow &row) { return static_cast<OpState>(row.op_state.load(std::memory_order_relaxed)); }
@@ -121,6 +131,7 @@ struct alignas(64) ProxyRow {
   std::atomic<u32> total_queued{0}; // its own and its servers'
   std::atomic<u32> conn_max{0}, sess_max{0}, queue_max{0}, conn_rate_max{0}, sess_rate_max{0}, req_rate_max{0};
   LongestTimes time_max_ms{};
+  alignas(64) MeanTimes time_mean_us{};
 
   alignas(64) std::atomic<u32> rr_position{0};  // round robin over all workers
   std::atomic<u32> rr_backup_position{0};
@@ -167,7 +178,7 @@ struct ProcessCounters {
   Counter cur_ssl_conns, pipes_used, pipes_free, run_queue, tasks, idle_permille, jobs, unstoppable_jobs, listeners;
   // totals
   Counter connections, requests, ssl_connections, bytes_in, bytes_out, bytes_spliced, pool_fails, dropped_logs;
-  Counter ssl_cache_lookups, ssl_cache_misses, comp_bytes_in, comp_bytes_out, failed_resolutions, warnings, loops, wakeups, accepts_failed;
+  Counter ssl_cache_lookups, ssl_cache_misses, comp_bytes_in, comp_bytes_out, failed_resolutions, warnings, loops, wakeups, accepts_failed, maxconn_reached;
 };
 inline constexpr size_t process_gauges = 9;
 

@@ -139,20 +139,16 @@ void ServerStates::set_maxconn(const Server &s, u32 maxconn) {
   service_.wake_many(serve_waiters(service_, s.row));
 }
 
-void ServerStates::set_address(const Server &s, const Address &address) {
-  SharedAddress &shared = row(s).address;
+void write_address(SharedAddress &shared, const Address &address) {
   u64 version = shared.version.load() | 1;
   shared.version.store(version);
   u64 words[3] = {0, 0, u64{address.family} << 32 | address.port};
   std::memcpy(words, address.ip.bytes.data(), sizeof address.ip.bytes);
   for (int i = 0; i < 3; i++) shared.words[i].store(words[i], std::memory_order_relaxed);
   shared.version.store(version + 1, std::memory_order_release);
-  service_.row().change++;
-  service_.wake_all();
 }
 
-bool runtime_address(const ServerRow &row, Address &out) {
-  const SharedAddress &shared = row.address;
+bool read_address(const SharedAddress &shared, Address &out) {
   u64 words[3];
   for (int attempt = 0;; attempt++) {
     u64 version = shared.version.load(std::memory_order_acquire);
@@ -168,6 +164,14 @@ bool runtime_address(const ServerRow &row, Address &out) {
   std::memcpy(out.ip.bytes.data(), words, sizeof out.ip.bytes);
   return true;
 }
+
+void ServerStates::set_address(const Server &s, const Address &address) {
+  write_address(row(s).address, address);
+  service_.row().change++;
+  service_.wake_all();
+}
+
+bool runtime_address(const ServerRow &row, Address &out) { return read_address(row.address, out); }
 
 Tick ServerStates::advance_slow_starts(Tick now) {
   Tick next = never;

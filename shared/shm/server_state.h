@@ -70,6 +70,9 @@ class ServerStates : Pinned {
 
 /// The address to connect to: the one set at run time, else the configured one.
 bool runtime_address(const ServerRow &row, Address &out);
+void write_address(SharedAddress &shared, const Address &address);
+/// False: never set.
+bool read_address(const SharedAddress &shared, Address &out);
 
 /// Usable servers (not counting backups unless none else is usable): what `act`, `bck` and `nbsrv` count.
 struct ServerCount { u32 active = 0, backup = 0; };

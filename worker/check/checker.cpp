@@ -2,6 +2,7 @@
 #include "worker/check/checker.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <vector>
 
@@ -30,12 +31,10 @@ std::unique_ptr<CheckPlan> agent_plan(const ServerOptions &o) {
   auto plan = std::make_unique<CheckPlan>();
   plan->kind = CheckKind::Spop; // any named protocol: its messages name no steps
   plan->steps.push_back(PlanStep::of(CheckStep::Connect));
-  if (!o.agent_send.empty()) {
-    PlanStep s;
-    s.kind = CheckStep::Send;
-    s.bytes = o.agent_send;
-    plan->steps.push_back(std::move(s));
-  }
+  PlanStep send; // of nothing, perhaps: the runtime socket may change that
+  send.kind = CheckStep::Send;
+  send.bytes = o.agent_send;
+  plan->steps.push_back(std::move(send));
   PlanStep expect;
   expect.kind = CheckStep::Expect;
   expect.probe = agent_line;
@@ -56,12 +55,14 @@ Millis interval(const ServerOptions &o, u32 health) {
 struct Checker::Impl {
   struct Job : Timer { // one server's health check, or its agent's
     Job(Impl &owner, const Server &s, const CheckPlan &plan, bool is_agent)
-        : impl(owner), server(s), agent(is_agent), run(owner.loop, plan, s) {
+        : impl(owner), server(s), agent(is_agent),
+          run(owner.loop, plan, s, {owner.config.global.tune.vars_check_max, owner.config.global.pp2_never_send_local}) {
       on_expire = [](Timer &t) { static_cast<Job &>(t).begin(); };
       run.owner = this;
       run.on_done = [](CheckRun &r, void *o) { static_cast<Job *>(o)->done(r.result); };
     }
     void begin();
+    void start();
     void done(const CheckResult &r);
     void schedule();
     CheckTarget target() const;
@@ -98,6 +99,8 @@ struct Checker::Impl {
   std::vector<std::unique_ptr<Job>> jobs;
   std::vector<const Server *> observed;
   Sweep sweep;
+  u32 under_way = 0;
+  std::deque<Job *> waiting; // for their turn (tune.max-checks-per-thread)
   u32 seed = 2463534242u;
 };
 
@@ -114,7 +117,7 @@ void Checker::Impl::add(const Server &s) {
   if (o.check && s.tracked == nullptr) {
     auto job = std::make_unique<Job>(*this, s, plan_of(s.proxy->check.get()), false);
     if (s.proxy->check && s.proxy->check->kind == CheckKind::External) {
-      job->external = std::make_unique<ExternalRun>(loop, s, *s.proxy->check);
+      job->external = std::make_unique<ExternalRun>(loop, s, *s.proxy->check, config.global.external_check_preserve_env);
       job->external->owner = job.get();
       job->external->on_done = [](ExternalRun &r, void *owner) { static_cast<Job *>(owner)->done(r.result); };
     }
@@ -130,8 +133,14 @@ CheckTarget Checker::Impl::Job::target() const {
   const ServerOptions &o = *server.options;
   CheckTarget t;
   if (!runtime_address(row(), t.address)) t.address = server.address;
-  const Address &other = agent ? o.agent_addr : o.check_addr;
+  const ServerRow &r = row();
+  Address other = agent ? o.agent_addr : o.check_addr;
+  if (Address set; read_address(agent ? r.agent_address : r.check_address, set)) {
+    set.port = other.port;
+    other = set;
+  }
   u16 port = agent ? o.agent_port : o.check_port;
+  if (u32 set = (agent ? r.agent_port : r.check_port).load(std::memory_order_relaxed)) port = static_cast<u16>(set);
   if (other) {
     u16 keep = t.address.port;
     t.address = other;
@@ -161,10 +170,17 @@ std::string Checker::Impl::Job::state_text() const {
 }
 
 void Checker::Impl::Job::begin() {
-  const ServerOptions &o = *server.options;
   if (run.running() || (external && external->running())) return;
   bool asleep = !agent && in_maintenance(row()); // an agent may end a maintenance, so it is asked
   if (asleep || !report().enabled.load(std::memory_order_relaxed)) return schedule();
+  u32 limit = impl.config.global.tune.max_checks_per_thread;
+  if (limit != 0 && impl.under_way >= limit) return impl.waiting.push_back(this);
+  start();
+}
+
+void Checker::Impl::Job::start() {
+  const ServerOptions &o = *server.options;
+  impl.under_way++;
   report().running.store(1, std::memory_order_relaxed);
   const Proxy &p = *server.proxy;
   Millis every = agent && o.agent_inter ? o.agent_inter : o.inter;
@@ -176,12 +192,14 @@ void Checker::Impl::Job::begin() {
   CheckTarget to = target();
   if (external) return external->start(to.address, row().served.count(), total);
   if (p.check && p.check->send_state && !agent) run.send_state = state_text();
+  if (agent && row().agent_send_set.load(std::memory_order_relaxed)) run.send_instead = row().agent_send;
   run.start(to, connect, total);
 }
 
 void Checker::Impl::Job::done(const CheckResult &r) {
   CheckReport &rep = report();
   rep.running.store(0, std::memory_order_relaxed);
+  impl.under_way--;
   // Health compares with the result before, so it comes first.
   if (!agent && !in_maintenance(row())) impl.health.health_result(server, r, impl.loop.now());
   rep.status.store(static_cast<u8>(r.status), std::memory_order_relaxed);
@@ -192,6 +210,10 @@ void Checker::Impl::Job::done(const CheckResult &r) {
   rep.info[n] = 0;
   if (agent) impl.apply_agent(*this, r);
   schedule();
+  if (impl.waiting.empty()) return;
+  Job *next = impl.waiting.front();
+  impl.waiting.pop_front();
+  next->start();
 }
 
 void Checker::Impl::Job::schedule() {
@@ -252,7 +274,10 @@ void Checker::start() {
   if (i.jobs.empty()) return;
   // The first checks are spread over the shortest interval, so that ten thousand do not start at once.
   Millis shortest = INT64_MAX;
-  for (const auto &job : i.jobs) shortest = std::min(shortest, job->server.options->inter);
+  for (const auto &job : i.jobs) {
+    const ServerOptions &o = *job->server.options;
+    shortest = std::min(shortest, job->agent && o.agent_inter ? o.agent_inter : o.inter);
+  }
   if (i.config.global.max_spread_checks) shortest = std::min(shortest, i.config.global.max_spread_checks);
   for (size_t n = 0; n < i.jobs.size(); n++)
     i.loop.set_timer(*i.jobs[n], i.loop.now() + shortest * static_cast<i64>(n) / static_cast<i64>(i.jobs.size()));
@@ -269,6 +294,7 @@ void Checker::stop() {
     if (job->external) job->external->cancel();
   }
   impl_->loop.cancel(impl_->sweep);
+  impl_->waiting.clear();
   impl_->jobs.clear();
 }
 

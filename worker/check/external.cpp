@@ -9,9 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace penstock {
 
-ExternalRun::ExternalRun(Loop &loop, const Server &s, const CheckSettings &settings) : server(s), loop_(loop), settings_(settings) {
+ExternalRun::ExternalRun(Loop &loop, const Server &s, const CheckSettings &settings, bool keep_environment)
+    : server(s), loop_(loop), settings_(settings), keep_environment_(keep_environment) {
   io_.run = this;
   io_.on_event = [](IoHandle &h, u32) { static_cast<Io &>(h).run->reap(false); };
   clock_.run = this;
@@ -46,6 +49,13 @@ void ExternalRun::start(const Address &target, u32 current_connections, Millis l
       "HAPROXY_SERVER_SSL=0",
       std::string("HAPROXY_SERVER_PROTO=") + (p.mode == Mode::Http ? "h1" : "tcp"),
   };
+  if (keep_environment_) {
+    if (settings_.external_path.empty()) environment.erase(environment.begin());
+    for (char **e = environ; *e != nullptr; e++) {
+      string_view line = *e, name = line.substr(0, line.find('=') + 1);
+      if (std::none_of(environment.begin(), environment.end(), [&](const std::string &own) { return own.starts_with(name); })) environment.emplace_back(line);
+    }
+  }
   std::vector<char *> argv, envp;
   for (auto &a : arguments) argv.push_back(a.data());
   for (auto &e : environment) envp.push_back(e.data());

@@ -10,7 +10,7 @@ namespace penstock {
 
 class ExternalRun : Pinned {
  public:
-  ExternalRun(Loop &loop, const Server &server, const CheckSettings &settings);
+  ExternalRun(Loop &loop, const Server &server, const CheckSettings &settings, bool keep_environment = false);
   ~ExternalRun();
   void start(const Address &target, u32 current_connections, Millis limit);
   void cancel(); // kills the child and forgets it
@@ -29,6 +29,7 @@ class ExternalRun : Pinned {
 
   Loop &loop_;
   const CheckSettings &settings_;
+  const bool keep_environment_;
   Io io_;
   Clock clock_;
   int pid_ = 0;

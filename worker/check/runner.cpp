@@ -9,13 +9,16 @@
 #include <unistd.h>
 
 #include "shared/expr/run.h"
+#include "shared/model/proxy.h"
+#include "worker/net/proxy_proto.h"
 #include "worker/stream/vars.h"
 
 namespace penstock {
 
 static constexpr size_t max_answer = 65536; // bytes of an answer that an expectation may look at
 
-CheckRun::CheckRun(Loop &loop, const CheckPlan &plan_of_backend, const Server &s) : plan(plan_of_backend), server(s), loop_(loop) {
+CheckRun::CheckRun(Loop &loop, const CheckPlan &plan_of_backend, const Server &s, CheckHabits habits)
+    : plan(plan_of_backend), server(s), loop_(loop), habits_(habits) {
   io_.run = this;
   io_.on_event = on_io;
   clock_.run = this;
@@ -27,6 +30,8 @@ CheckRun::~CheckRun() { cancel(); }
 EvalContext CheckRun::context() {
   EvalContext ctx{.scratch = arena};
   ctx.check = this;
+  ctx.check_vars = &vars, ctx.check_arena = &arena;
+  ctx.check_vars_bytes = &vars_bytes, ctx.check_vars_limit = habits_.max_vars_bytes;
   ctx.proxy = server.proxy;
   ctx.phase = Phase::Check;
   return ctx;
@@ -109,8 +114,10 @@ void CheckRun::set_variable(const CheckStep &c) {
   EvalContext ctx = context();
   Sample s;
   VarId id = VarId::unpacked(c.var_id);
-  if (c.kind == CheckStep::SetVar && c.expr && evaluate(ctx, *c.expr, s)) penstock::set_variable(ctx, id, s);
-  else unset_variable(ctx, id);
+  if (c.kind == CheckStep::UnsetVar) return unset_variable(ctx, id);
+  if (c.is_format) s.set_str(format(ctx, c.format, max_answer));
+  else if (!evaluate(ctx, *c.expr, s)) return unset_variable(ctx, id);
+  penstock::set_variable(ctx, id, s);
 }
 
 /// Plays steps until one has to wait or the run is over.
@@ -142,10 +149,17 @@ void CheckRun::advance() {
   else finish(plan.steps.size() > 1 && plan.kind != CheckKind::TcpScript ? CheckStatus::L7Ok : CheckStatus::L4Ok, {});
 }
 
-static bool fill_source(const ServerOptions &o, int fd) {
-  if (!o.source || !o.source->address) return true;
+/// Checks come from where traffic comes from, as far as that is not the client's own address.
+static bool bind_source(const Server &server, int fd, u16 family) {
+  const SourceSettings *source = server.options->source ? server.options->source.get() : server.proxy->source.get();
+  if (source == nullptr) return true;
+  if (!source->interface.empty())
+    setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, source->interface.c_str(), static_cast<socklen_t>(source->interface.size() + 1));
+  Address from = source->address;
+  if (!from || from.family != family) return true;
+  from.port = 0;
   sockaddr_storage ss;
-  socklen_t len = o.source->address.to_sockaddr(ss);
+  socklen_t len = from.to_sockaddr(ss);
   int one = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
   return bind(fd, reinterpret_cast<sockaddr *>(&ss), len) == 0;
@@ -179,17 +193,35 @@ bool CheckRun::do_connect(const PlanStep &s) {
   if (io_.fd < 0) return finish(CheckStatus::SocketError, strerror(errno)), false;
   int one = 1;
   if (to.is_inet()) setsockopt(io_.fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  if (to.is_inet() && !fill_source(*server.options, io_.fd)) return finish(CheckStatus::SocketError, strerror(errno)), false;
+  if (to.is_inet() && !bind_source(server, io_.fd, to.family)) return finish(CheckStatus::SocketError, strerror(errno)), false;
+  connected_to_ = to;
   sockaddr_storage ss;
   socklen_t len = to.to_sockaddr(ss);
   if (connect(io_.fd, reinterpret_cast<sockaddr *>(&ss), len) < 0 && errno != EINPROGRESS)
     return finish(CheckStatus::L4Connect, where(strerror(errno))), false;
   connecting_ = true;
-  bool proxy = target_.send_proxy || (s.conf && s.conf->send_proxy);
-  out_ = proxy ? "PROXY UNKNOWN\r\n" : ""; // LOCAL in version 1's terms: the checker speaks for itself
+  out_.clear();
   sent_ = 0;
+  if (target_.send_proxy || (s.conf && s.conf->send_proxy)) put_proxy_header();
   loop_.add_edge(io_, io_readable | io_writable | io_hangup);
   return false;
+}
+
+/// The checker speaks for itself: version 2 has a word for that, version 1 tells the check's own addresses.
+void CheckRun::put_proxy_header() {
+  sockaddr_storage ss;
+  socklen_t size = sizeof ss;
+  Address from, to;
+  if (getsockname(io_.fd, reinterpret_cast<sockaddr *>(&ss), &size) == 0) from = Address::from_sockaddr(reinterpret_cast<sockaddr *>(&ss), size);
+  size = sizeof ss;
+  if (getpeername(io_.fd, reinterpret_cast<sockaddr *>(&ss), &size) == 0) to = Address::from_sockaddr(reinterpret_cast<sockaddr *>(&ss), size);
+  else to = connected_to_; // still on its way
+  const ServerOptions &o = *server.options;
+  char text[512];
+  size_t n = 0;
+  if (!o.send_proxy_v2) n = write_proxy_v1(from, to, text, sizeof text);
+  else n = write_proxy_v2(habits_.never_send_local ? &from : nullptr, &to, o.send_proxy_v2_options & proxy_v2_crc32c, {}, {}, text, sizeof text);
+  out_.assign(text, n);
 }
 
 std::string CheckRun::http_request(const CheckStep &c) {
@@ -225,7 +257,7 @@ void CheckRun::load_output(const PlanStep &s) {
     else
       for (size_t i = 0; i + 1 < text.size(); i += 2) out_ += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
   } else {
-    out_ += s.bytes;
+    out_ += send_instead.empty() ? s.bytes : send_instead;
   }
 }
 

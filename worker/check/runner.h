@@ -28,11 +28,16 @@ struct CheckResult {
 /// Where a check connects to: the server's present address, `addr`, `port`.
 struct CheckTarget {
   Address address;
-  bool send_proxy = false;
+  bool send_proxy = false; // in the server's version
+};
+/// What the configuration says about all checks.
+struct CheckHabits {
+  u64 max_vars_bytes = 0;        // tune.vars.check-max-size
+  bool never_send_local = false; // pp2-never-send-local
 };
 
 struct CheckRun : Pinned {
-  CheckRun(Loop &loop, const CheckPlan &plan, const Server &server);
+  CheckRun(Loop &loop, const CheckPlan &plan, const Server &server, CheckHabits habits = {});
   ~CheckRun();
 
   /// Starts a run; `connect_limit` bounds the connection, `total_limit` what follows it.
@@ -61,6 +66,8 @@ struct CheckRun : Pinned {
 
   /// The bytes to send for an `http-check send` step.
   std::string http_request(const CheckStep &step);
+  /// What to send in place of the plan's own bytes (`set server … agent-send`); empty: nothing is set.
+  std::string send_instead;
   /// Text that `http-check send-state` puts into the request; set by the owner.
   std::string send_state;
 
@@ -81,10 +88,14 @@ struct CheckRun : Pinned {
   void close_socket();
   u32 step_number() const { return static_cast<u32>(step_ + 1); }
 
+  void put_proxy_header();
+
   Loop &loop_;
+  const CheckHabits habits_;
   Io io_;
   Clock clock_;
   CheckTarget target_;
+  Address connected_to_;
   Millis connect_limit_ = 0, total_limit_ = 0;
   i64 started_us_ = 0;
   size_t step_ = 0;

@@ -16,7 +16,7 @@ namespace {
 /// A listening socket. At `stats maxconn` conversations it is left alone until one has ended.
 struct CliListener : IoHandle {
   Control *control = nullptr;
-  CliLevel level = CliLevel::Operator;
+  const Bind *bind = nullptr;
   struct Pause : Timer { CliListener *listener = nullptr; } pause;
 };
 std::list<CliListener> listeners;
@@ -34,7 +34,7 @@ void accept_clients(IoHandle &self, u32) {
     if (l.control->conversations >= l.control->config->global.stats_maxconn) return rest(l);
     int fd = accept4(l.fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0) {
-      new CliSession(*l.control, fd, l.level);
+      new CliSession(*l.control, fd, static_cast<CliLevel>(l.bind->level), l.bind);
       continue;
     }
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) return rest(l);
@@ -56,7 +56,7 @@ void listen_now(Control &control) {
     l.fd = given.fd;
     l.on_event = accept_clients;
     l.control = &control;
-    l.level = static_cast<CliLevel>(bind->level);
+    l.bind = bind;
     l.pause.listener = &l;
     l.pause.on_expire = [](Timer &t) {
       CliListener &resting = *static_cast<CliListener::Pause &>(t).listener;

@@ -27,7 +27,17 @@ CliSession *CliSession::find(u64 number) {
   return it == sessions.end() ? nullptr : it->second;
 }
 
-CliSession::CliSession(Control &control, int fd, CliLevel l) : level(l), control_(control), number_(++last_number) {
+namespace {
+struct SeverityWord {
+  string_view word;
+  CliSession::Severity severity;
+};
+constexpr SeverityWord severity_words[] = {{"none", CliSession::Severity::None}, {"number", CliSession::Severity::Number}, {"string", CliSession::Severity::String}};
+} // namespace
+
+CliSession::CliSession(Control &control, int fd, CliLevel l, const Bind *socket) : level(l), control_(control), socket_(socket), number_(++last_number) {
+  for (const SeverityWord &w : severity_words)
+    if (socket != nullptr && socket->severity_output == w.word) severity = w.severity;
   timeout_ = control.config->global.stats_timeout;
   io_.session = clock_.session = turn_.session = burial_.session = this;
   io_.fd = fd;
@@ -51,13 +61,23 @@ CliSession::~CliSession() {
   control_.conversation_ended();
 }
 
+int CliSession::release() {
+  int fd = io_.fd;
+  control_.loop.remove(io_);
+  io_.fd = -1;
+  end();
+  return fd;
+}
+
 void CliSession::end() {
   if (dead_) return;
   dead_ = true;
   sessions.erase(number_);
   control_.loop.cancel(clock_);
-  control_.loop.remove(io_);
-  close(io_.fd);
+  if (io_.fd >= 0) {
+    control_.loop.remove(io_);
+    close(io_.fd);
+  }
   control_.loop.bury(burial_);
 }
 
@@ -131,7 +151,7 @@ void CliSession::run_next() {
   else if (command->level > level) call.fail("Permission denied");
   else command->run(call);
   answer_ = std::move(call.answer);
-  if (!answer_ && !ending_) out_ += '\n';
+  if (!answer_ && !ending_ && !dead_) out_ += '\n';
 }
 
 void CliSession::say_prompt() {

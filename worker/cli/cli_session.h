@@ -15,7 +15,7 @@ namespace penstock {
 class CliSession : Pinned {
  public:
   /// Takes the descriptor over; deletes itself when the conversation ends.
-  CliSession(Control &control, int fd, CliLevel level);
+  CliSession(Control &control, int fd, CliLevel level, const Bind *socket = nullptr);
 
   Control &control() { return control_; }
   CliLevel level = CliLevel::User;
@@ -25,6 +25,10 @@ class CliSession : Pinned {
   void set_timeout(Millis t) { timeout_ = t; }
   Millis timeout() const { return timeout_; }
   void quit() { ending_ = true; }
+  /// The socket that it came in by; null: the master's.
+  const Bind *socket() const { return socket_; }
+  /// Ends the conversation and leaves its connection to the caller.
+  int release();
 
   /// There is more of an answer that said Later.
   void wake() { control_.loop.defer(turn_); }
@@ -49,6 +53,7 @@ class CliSession : Pinned {
   struct Clock : Timer { CliSession *session; } clock_;
   struct Turn : Deferred { CliSession *session; } turn_, burial_;
   Control &control_;
+  const Bind *socket_;
   u64 number_;
   Millis timeout_;
   std::string in_, out_;

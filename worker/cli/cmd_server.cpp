@@ -110,16 +110,22 @@ Address current_address(CliCall &call, const Server &s) {
   return a;
 }
 
+/// "ADDRESS [port PORT]" from the argument `at` on; what is not said stays as in `now`.
+bool read_address_words(CliCall &call, size_t at, const Address &now, Address &wanted) {
+  std::optional<Ip> ip = parse_ip(call.arg(at));
+  if (!ip) return call.fail("Invalid addr '" + std::string(call.arg(at)) + "'"), false;
+  wanted = Address::from_ip(*ip, now.port);
+  if (call.arg(at + 1) != "port") return true;
+  std::optional<u64> port = parse_u64(call.arg(at + 2));
+  if (!port || *port > 65535) return call.fail("problem converting port '" + std::string(call.arg(at + 2)) + "' to an int"), false;
+  wanted.port = static_cast<u16>(*port);
+  return true;
+}
+
 void set_address(CliCall &call, const Server &s) {
   if (call.arg(2).empty()) return call.fail("set server <b>/<s> addr requires an address and optionally a port.");
-  std::optional<Ip> ip = parse_ip(call.arg(2));
-  if (!ip) return call.fail("Invalid addr '" + std::string(call.arg(2)) + "'");
-  Address old = current_address(call, s), wanted = Address::from_ip(*ip, old.port);
-  if (call.arg(3) == "port") {
-    std::optional<u64> port = parse_u64(call.arg(4));
-    if (!port || *port > 65535) return call.fail("problem converting port '" + std::string(call.arg(4)) + "' to an int");
-    wanted.port = static_cast<u16>(*port);
-  }
+  Address old = current_address(call, s), wanted;
+  if (!read_address_words(call, 2, old, wanted)) return;
   std::string told;
   if (!(old.ip == wanted.ip)) told += "IP changed from '" + old.ip.text() + "' to '" + wanted.ip.text() + "'";
   if (old.port != wanted.port)
@@ -131,12 +137,67 @@ void set_address(CliCall &call, const Server &s) {
   call.say(LogLevel::Warning, told);
 }
 
+// What checks and agents use is the control process' alone: the next check takes it.
+
+bool lacks_check(CliCall &call, const Server &s) {
+  if (s.options->check) return false;
+  call.fail("Health checks are not enabled on this server.");
+  return true;
+}
+bool lacks_agent(CliCall &call, const Server &s) {
+  if (s.options->agent_check) return false;
+  call.fail("agent checks are not enabled on this server");
+  return true;
+}
+
+void change_port(CliCall &call, std::atomic<u32> &port, string_view text) {
+  std::optional<u64> n = parse_u64(text);
+  if (!n || *n == 0 || *n > 65535) return call.fail("provided port is not valid.");
+  port = static_cast<u32>(*n);
+}
+
+void set_check_port(CliCall &call, const Server &s) {
+  if (!lacks_check(call, s)) change_port(call, row_of(call, s).check_port, call.arg(2));
+}
+void set_agent_port(CliCall &call, const Server &s) {
+  if (!lacks_agent(call, s)) change_port(call, row_of(call, s).agent_port, call.arg(2));
+}
+
+/// An address without a port leaves the port to the configuration.
+void change_address(CliCall &call, SharedAddress &shared, std::atomic<u32> &port) {
+  if (call.arg(2).empty()) return call.fail("an address is expected, and optionally 'port' with a port.");
+  Address wanted;
+  if (!read_address_words(call, 2, Address{}, wanted)) return;
+  if (wanted.port != 0) port = wanted.port;
+  write_address(shared, wanted);
+}
+void set_check_address(CliCall &call, const Server &s) {
+  if (!lacks_check(call, s)) change_address(call, row_of(call, s).check_address, row_of(call, s).check_port);
+}
+void set_agent_address(CliCall &call, const Server &s) {
+  if (!lacks_agent(call, s)) change_address(call, row_of(call, s).agent_address, row_of(call, s).agent_port);
+}
+
+void set_agent_send(CliCall &call, const Server &s) {
+  if (lacks_agent(call, s)) return;
+  ServerRow &row = row_of(call, s);
+  string_view text = call.arg(2);
+  if (text.size() >= sizeof row.agent_send) return call.fail("the text is longer than " + std::to_string(sizeof row.agent_send - 1) + " bytes.");
+  text.copy(row.agent_send, text.size());
+  row.agent_send[text.size()] = 0;
+  row.agent_send_set = 1;
+}
+
+void set_fqdn(CliCall &call, const Server &) { call.fail("set server <b>/<s> fqdn failed because no resolution is configured."); }
+
 struct SetWord {
   string_view word;
   void (*set)(CliCall &, const Server &);
 };
 constexpr SetWord set_words[] = {
-    {"addr", set_address}, {"agent", set_agent}, {"health", set_health}, {"state", set_state}, {"weight", set_weight_of},
+    {"addr", set_address}, {"agent", set_agent}, {"agent-addr", set_agent_address}, {"agent-port", set_agent_port}, {"agent-send", set_agent_send},
+    {"check-addr", set_check_address}, {"check-port", set_check_port}, {"fqdn", set_fqdn}, {"health", set_health}, {"state", set_state},
+    {"weight", set_weight_of},
 };
 
 void set_server(CliCall &call) {
@@ -189,7 +250,8 @@ constexpr CliCommand rows[] = {
     {.words = "set server", .usage = "<bk>/<srv> [opts]", .level = CliLevel::Admin,
      .doc = {.summary = "Change a server's state, health, weight or address.",
              .text = "'state ready|drain|maint' is the operator's word, 'health up|stopping|down' and 'agent up|down' speak for the checks until "
-                     "the next one, 'weight' takes a number or a share of the configured one, 'addr IP [port N]' is where new connections go.",
+                     "the next one, 'weight' takes a number or a share of the configured one, 'addr IP [port N]' is where new connections go; "
+                     "'check-addr', 'check-port', 'agent-addr', 'agent-port' and 'agent-send' concern the next checks.",
              .example = "set server app/s1 state drain"}, .run = set_server},
     {.words = "set weight", .usage = "<bk>/<srv> <weight>[%]", .level = CliLevel::Admin,
      .doc = {.summary = "Change a server's weight.", .text = "The same as 'set server … weight'.", .example = "set weight app/s1 50%"}, .run = set_weight},

@@ -2,6 +2,7 @@
 // Commands about the conversation itself: help, prompt, levels, modes, timeout, quit.
 #include "shared/table/words.h"
 #include "worker/cli/cli_session.h"
+#include "worker/cli/expose.h"
 
 namespace penstock {
 
@@ -75,7 +76,15 @@ void set_timeout(CliCall &call) {
 
 void cli_level(CliCall &call) { (call.out += level_name(call.session.level)) += '\n'; }
 
+/// What a successor asks for (`-x`); no command for people.
+void get_sockets(CliCall &call) {
+  if (call.session.socket() == nullptr || !call.session.socket()->expose_fd) return call.fail("This socket does not hand out listeners (see 'expose-fd').");
+  Control &control = call.control;
+  hand_out_listeners(control, call.session.release());
+}
+
 constexpr CliCommand rows[] = {
+    {.words = "_getsocks", .doc = {.summary = "Hand the listening sockets out to a successor.", .text = {}, .example = "_getsocks"}, .run = get_sockets, .unlisted = true},
     {.words = "echo", .usage = "<text>", .doc = {.summary = "Say the words back.", .text = {}, .example = "echo done"}, .run = echo},
     {.words = "experimental-mode", .usage = "[on|off]", .level = CliLevel::Admin,
      .doc = {.summary = "Allow commands that may change in later versions.", .text = {}, .example = "experimental-mode on"}, .run = experimental_mode},

@@ -45,7 +45,7 @@ void add_line(std::string &out, const CliCommand &c) {
 bool any_match(CliLevel level, std::span<const std::string> words, int &best) {
   best = 0;
   for (const CliCommand *c : cli_commands())
-    if (c->level <= level && !c->always_listed) best = std::max(best, words.empty() ? 0 : agreement(c->words, words));
+    if (c->level <= level && !c->always_listed && !c->unlisted) best = std::max(best, words.empty() ? 0 : agreement(c->words, words));
   if (best > 0 || words.empty()) return true;
   return std::any_of(cli_commands().begin(), cli_commands().end(),
                      [&](const CliCommand *c) { return c->level <= level && !c->always_listed && looks_like(c->words, words[0]); });
@@ -88,7 +88,7 @@ void list_commands(std::string &out, CliLevel level, std::span<const std::string
   int best = 0;
   bool some = any_match(level, words, best);
   for (const CliCommand *c : cli_commands()) {
-    if (c->level > level) continue;
+    if (c->level > level || c->unlisted) continue;
     bool listed = c->always_listed || words.empty() || !some || (best > 0 ? agreement(c->words, words) == best : looks_like(c->words, words[0]));
     if (listed) add_line(out, *c);
   }

@@ -55,6 +55,7 @@ struct CliCommand {
   Doc doc;
   void (*run)(CliCall &) = nullptr;
   bool always_listed = false; // in every answer to an unknown command
+  bool unlisted = false;      // for programs, not for people
 };
 
 using CliCommandRows = std::span<const CliCommand> (*)();

@@ -44,6 +44,17 @@ PickResult Farm::pick(const PickRequest &request) {
   return (this->*choose_)(request);
 }
 
+PickResult Farm::pick_or_direct(const PickRequest &request) {
+  refresh();
+  if (request.wanted) {
+    PickResult result = pick_wanted(request);
+    if (result.outcome != PickOutcome::NoServer) return result;
+  }
+  const Server &direct = *backend_.direct;
+  take(server_share(service_, slot_, direct.row));
+  return {PickOutcome::Chosen, &direct};
+}
+
 /// Persistence or use-server name the server: it gets the request while it runs (or is forced), now or
 /// through its queue; not when that is at its `maxqueue`.
 PickResult Farm::pick_wanted(const PickRequest &request) {

@@ -48,6 +48,8 @@ class Farm : Pinned {
   Farm(const Service &service, u32 slot, const Proxy &backend, WaiterPool &waiters);
 
   PickResult pick(const PickRequest &request);
+  /// With `dispatch` or `option transparent`: the wanted server, else there.
+  PickResult pick_or_direct(const PickRequest &request);
 
   /// Gives a slot back and serves whoever waits for it.
   void release(const Server &server);

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "shared/base/text.h"
+#include "shared/expr/run.h"
 #include "shared/shm/server_state.h"
 #include "worker/net/proxy_proto.h"
 #include "worker/runtime.h"
@@ -27,6 +28,20 @@ const SourceSettings *source_of(const Server &server) {
   return server.proxy->source.get();
 }
 
+/// The address in the occurrence of the header that `usesrc hdr_ip(NAME,OCCURRENCE)` names: from 1 on the first one
+/// on, from -1 on the last one on.
+std::optional<Ip> ip_of_header(Stream &s, const SourceSettings &source) {
+  if (!s.has_request()) return std::nullopt;
+  HttpMessage &m = s.request();
+  string_view values[64];
+  i32 count = 0;
+  for (size_t at = m.find(source.usesrc_header); at != HttpMessage::npos; at = m.find(source.usesrc_header, at + 1))
+    for (string_view value : split(m.value(at), ','))
+      if (count < 64) values[count++] = trim(value);
+  i32 wanted = source.usesrc_occurrence > 0 ? source.usesrc_occurrence - 1 : count + source.usesrc_occurrence;
+  return wanted >= 0 && wanted < count ? parse_ip(values[wanted]) : std::nullopt;
+}
+
 /// Which address the connection is to come from; unspecified: the kernel chooses.
 Address source_address(Stream &s, const SourceSettings &source) {
   switch (source.usesrc) {
@@ -38,7 +53,7 @@ Address source_address(Stream &s, const SourceSettings &source) {
     }
     case SourceSettings::Address_: return source.usesrc_address;
     case SourceSettings::HdrIp:
-      if (auto ip = parse_ip(s.server_source)) return Address::from_ip(*ip, 0);
+      if (auto ip = ip_of_header(s, source)) return Address::from_ip(*ip, 0);
       return source.address;
     case SourceSettings::None: break;
   }
@@ -101,18 +116,36 @@ void socket_options(int fd, Stream &s, const Server &server, u16 family) {
     setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, o.interface.c_str(), static_cast<socklen_t>(o.interface.size() + 1));
 }
 
+/// `option transparent` where the client wanted nobody but us: it would come back for ever.
+bool leads_back(Stream &s, const Server &server, const Address &target) {
+  return &server == server.proxy->direct.get() && !s.session().bind().transparent && target == s.session().local();
+}
+
+/// An idle connection makes way for a new one when descriptors run short (tune.pool-high-fd-ratio).
+void make_room() {
+  if (!runtime->descriptors_beyond(runtime->config->global.tune.pool_high_fd_ratio)) [[likely]] return;
+  static size_t next = 0;
+  for (size_t tried = 0; tried < runtime->servers.size(); tried++)
+    if (ServerState *server = runtime->servers[next++ % runtime->servers.size()].get(); server != nullptr && server->idle.close_oldest()) return;
+}
+
 /// send-proxy, send-proxy-v2: the first bytes on the connection.
 void put_proxy_header(Stream &s, const Server &server, Connection &c) {
   const ServerOptions &o = *server.options;
   if (!o.send_proxy && !o.send_proxy_v2) return;
-  Buffer *out = c.output(2048);
+  Buffer *out = c.output(o.proxy_v2_tlvs.empty() ? 2048 : runtime->buffers.bufsize());
   const Address &from = s.session().source(), &to = s.session().destination();
   size_t n;
   if (o.send_proxy_v2) {
     ProxyFacts facts;
     facts.unique_id = s.facts.unique_id;
-    std::vector<ProxyTlv> none;
-    n = write_proxy_v2(&from, &to, o.send_proxy_v2_options, facts, none, out->end(), out->room());
+    runtime->scratch.reset();
+    EvalContext ctx = s.context(s.is_http() ? Phase::Request : Phase::RequestContent, s.backend(), true);
+    ProxyTlv tlvs[16];
+    size_t count = 0;
+    for (const auto &[type, value] : o.proxy_v2_tlvs)
+      if (count < std::size(tlvs)) tlvs[count++] = {type, format(ctx, *value)};
+    n = write_proxy_v2(&from, &to, o.send_proxy_v2_options, facts, {tlvs, count}, out->end(), out->room());
   } else {
     n = write_proxy_v1(from, to, out->end(), out->room());
   }
@@ -164,6 +197,11 @@ ServerConnection *open_server_connection(Stream &s, ConnectFailure &why) {
   sockaddr_storage ss;
   socklen_t size = target->to_sockaddr(ss);
   if (size == 0) return nullptr;
+  if (leads_back(s, server, *target)) {
+    why = ConnectFailure::Refused;
+    return nullptr;
+  }
+  make_room();
   int fd = socket(ss.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return nullptr;
   socket_options(fd, s, server, target->family);

@@ -12,6 +12,7 @@
 namespace penstock {
 
 ServerConnection::ServerConnection(ServerState &s) : server(s) {
+  runtime->server_connections++;
   run = [](Deferred &d) { delete static_cast<ServerConnection *>(&d); };
   connection.set_owner(on_event, this);
 }
@@ -29,6 +30,7 @@ void ServerConnection::end(bool with_reset) {
   keeper = nullptr, user = nullptr;
   with_reset ? connection.reset() : connection.close();
   if (queued) return;
+  runtime->server_connections--;
   (*server.counters).used_conns--;
   runtime->loop.bury(*this);
 }
@@ -44,6 +46,9 @@ static bool trusted(const ServerConnection &c, HttpReuse reuse, bool first) {
   return reuse == HttpReuse::Aggressive && c.in_safe_list;
 }
 
+/// Those that were reused before count apart: such a reuse is known to be safe.
+static Counter &idle_counter(ServerConnection &c) { return c.in_safe_list ? c.server.counters->safe_conns : c.server.counters->idle_conns; }
+
 ServerConnection *IdlePool::take(HttpReuse reuse, bool first, u64 key) {
   for (ServerConnection *c = newest_; c != nullptr; c = c->next) {
     if (c->key != key || !trusted(*c, reuse, first)) continue;
@@ -58,6 +63,7 @@ bool IdlePool::give(ServerConnection &c) {
   const ServerOptions &options = *c.server.server->options;
   if (options.pool_max_conn >= 0 && count_ >= static_cast<u32>(options.pool_max_conn)) return false;
   if (options.max_reuse != 0 && c.uses > options.max_reuse) return false;
+  if (runtime->descriptors_beyond(runtime->config->global.tune.pool_low_fd_ratio)) return false;
   u32 busy = static_cast<u32>((*c.server.counters).used_conns.get()); // this one included
   most_busy_ = std::max(most_busy_, busy);
   if (busy + count_ > std::max({most_busy_, most_busy_before_, options.pool_low_conn})) return false;
@@ -67,7 +73,7 @@ bool IdlePool::give(ServerConnection &c) {
   (newest_ != nullptr ? newest_->prev : oldest_) = &c;
   newest_ = &c;
   count_++;
-  (*c.server.counters).idle_conns++;
+  idle_counter(c)++;
   (*c.server.counters).used_conns--;
   if (purge_.deadline == never && options.pool_purge_delay > 0) runtime->loop.set_timer(purge_, runtime->loop.now() + options.pool_purge_delay);
   return true;
@@ -81,8 +87,14 @@ void IdlePool::remove(ServerConnection &c) {
   c.prev = c.next = nullptr;
   count_--;
   least_ = std::min(least_, count_);
-  (*c.server.counters).idle_conns--;
+  idle_counter(c)--;
   (*c.server.counters).used_conns++;
+}
+
+bool IdlePool::close_oldest() {
+  if (oldest_ == nullptr) return false;
+  oldest_->end();
+  return true;
 }
 
 void IdlePool::close_all() {

@@ -45,6 +45,7 @@ class IdlePool : Pinned {
   bool give(ServerConnection &c);
   void remove(ServerConnection &c);
   void close_all();
+  bool close_oldest();
   u32 size() const { return count_; }
 
  private:

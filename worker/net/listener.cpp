@@ -39,6 +39,10 @@ void Listener::inherit_options() {
     if (idle > 0) setsockopt(io_.fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
     if (every > 0) setsockopt(io_.fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
   }
+  if (p.has(Opt::TcpSmartAccept) || (p.mode == Mode::Http && !p.has(Opt::NoTcpSmartAccept))) {
+    int off = 0;
+    setsockopt(io_.fd, IPPROTO_TCP, TCP_QUICKACK, &off, sizeof off);
+  }
   const Tune &tune = runtime->config->global.tune;
   int receive = static_cast<int>(std::max(tune.rcvbuf_client, tune.rcvbuf_frontend));
   int send = static_cast<int>(std::max(tune.sndbuf_client, tune.sndbuf_frontend));
@@ -141,6 +145,7 @@ bool Listener::admit() {
   u32 total = take_within(connections_share(service, runtime->slot), limit);
   if (total == 0) {
     runtime->accept_waits = true;
+    runtime->process->maxconn_reached++;
     return pause(full_pause), false;
   }
   u32 own_limit = state_.front->maxconn.load(std::memory_order_relaxed);

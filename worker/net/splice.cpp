@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "shared/base/switches.h"
 #include "worker/runtime.h"
 
 namespace penstock {
@@ -22,10 +23,12 @@ constexpr int pipe_bytes = 256 << 10;
 } // namespace
 
 SplicePipe *take_pipe() {
+  if (!switches.splice || !switches.zero_copy) return nullptr;
   if (pool.free != nullptr) {
     SplicePipe *p = pool.free;
     pool.free = p->next;
     pool.kept--;
+    runtime->process->pipes_free--, runtime->process->pipes_used++;
     return p;
   }
   u32 limit = runtime->config->global.maxpipes;
@@ -35,14 +38,17 @@ SplicePipe *take_pipe() {
   u32 size = runtime->config->global.tune.pipesize;
   fcntl(ends[1], F_SETPIPE_SZ, size != 0 ? static_cast<int>(size) : pipe_bytes); // where not allowed the default stays
   pool.made++;
+  runtime->process->pipes_used++;
   return new SplicePipe{ends[0], ends[1]};
 }
 
 void give_pipe(SplicePipe *p) {
+  runtime->process->pipes_used--;
   if (p->filled == 0 && pool.kept < keep) {
     p->next = pool.free;
     pool.free = p;
     pool.kept++;
+    runtime->process->pipes_free++;
     return;
   }
   close(p->read_end);
@@ -73,6 +79,7 @@ Spliced splice_out(SplicePipe &p, int socket, bool more, size_t &moved) {
   if (n < 0) return outcome_of_error();
   moved = static_cast<size_t>(n);
   p.filled -= moved;
+  runtime->process->bytes_spliced += moved;
   return Spliced::Moved;
 }
 

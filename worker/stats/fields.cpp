@@ -137,7 +137,7 @@ V cookie(S &s) {
   if (of_server(s)) return s.server->cookie.empty() ? V::none() : V::text(s.server->cookie);
   return s.proxy->cookie ? V::text(s.proxy->cookie->name) : V::none();
 }
-V algorithm(S &s) { return V::text(balance_name(s.proxy->balance.algorithm)); }
+V algorithm(S &s) { return V::text(balance_name(s.proxy->direct ? BalanceAlgorithm::None : s.proxy->balance.algorithm)); }
 V rate_limit(S &s) { return V::u32_of(s.proxy->rate_limit_sessions.value_or(0)); }
 V queue_limit(S &s) { return s.server->options->maxqueue ? V::u32_of(s.server->options->maxqueue) : V::none(); }
 V idle_limit(S &s) { return s.server->options->pool_max_conn >= 0 ? V::u32_of(static_cast<u32>(s.server->options->pool_max_conn)) : V::none(); }
@@ -180,9 +180,8 @@ V connection_rate(S &s) { return V::u32_of(s.front->connection_rate.read(s.now))
 V connection_rate_max(S &s) { return V::u32_of(s.front->conn_rate_max.load(std::memory_order_relaxed)); }
 
 /// Mean of a sum of µs over the finished sessions, in ms.
-u64 mean_ms(u64 sum_us, u64 count) { return count ? (sum_us / count + 500) / 1000 : 0; }
-template <Counter P::*M, Counter C::*N> V mean(S &s) {
-  return V::u32_of(of_server(s) ? mean_ms((s.s.*N).get(), s.s.sessions.get()) : mean_ms((s.p.*M).get(), s.p.sessions.get()));
+template <TimeKind K> V mean(S &s) {
+  return V::u32_of(((of_server(s) ? s.row->time_mean_us : s.front->time_mean_us)[static_cast<u8>(K)].read() + 500) / 1000);
 }
 template <TimeKind K> V longest(S &s) { return V::u32_of((of_server(s) ? s.row->time_max_ms : s.front->time_max_ms)[static_cast<u8>(K)].load(std::memory_order_relaxed)); }
 
@@ -247,10 +246,10 @@ constexpr StatField fields[] = {
     {"lastsess", on_bs, "MAP", "Seconds since the last session was assigned; -1: never.", last_session},
     {"last_chk", on_s, "MOP", "What the last health check said.", of_check<said>},
     {"last_agt", on_s, "MOP", "What the last agent check said.", of_agent<said>},
-    {"qtime", on_bs, "MaP", "Mean time in the queue, ms.", mean<&P::queue_time_us, &C::queue_time_us>},
-    {"ctime", on_bs, "MaP", "Mean time to connect, ms.", mean<&P::connect_time_us, &C::connect_time_us>},
-    {"rtime", on_bs, "MaP", "Mean time to the response's head, ms.", mean<&P::response_time_us, &C::response_time_us>},
-    {"ttime", on_bs, "MaP", "Mean time of a whole session, ms.", mean<&P::total_time_us, &C::total_time_us>},
+    {"qtime", on_bs, "MaP", "Mean time in the queue, ms.", mean<TimeKind::Queue>},
+    {"ctime", on_bs, "MaP", "Mean time to connect, ms.", mean<TimeKind::Connect>},
+    {"rtime", on_bs, "MaP", "Mean time to the response's head, ms.", mean<TimeKind::Response>},
+    {"ttime", on_bs, "MaP", "Mean time of a whole session, ms.", mean<TimeKind::Total>},
     {"agent_status", on_s, "MOP", "Outcome of the last agent check.", [](S &s) { return has_agent(s) ? status_code(s, s.row->agent) : V::none(); }},
     {"agent_code", on_s, "MOP", "Numeric code that the agent gave.", of_agent<numeric_code>},
     {"agent_duration", on_s, "MDP", "Milliseconds that the last agent check took.", of_agent<duration>},

@@ -137,7 +137,7 @@ constexpr InfoField fields[] = {
     {"Start_time_sec", "MDP", "When the service started.", [](S &s) { return V::u32_of(static_cast<u64>(row(s).started_wall_s.load())); }},
     {"Tainted", "SGP", "Always 0.", [](S &) { return V::text("0"); }},
     {"TotalWarnings", "MCP", "Warnings given.", counted<&ProcessCounters::warnings>},
-    {"MaxconnReached", "MCP", "Times that the limit of connections was met.", zero},
+    {"MaxconnReached", "MCP", "Times that the limit of connections was met.", counted<&ProcessCounters::maxconn_reached>},
     {"BootTime_ms", "MDP", "Time from the start until the configuration was read; not measured.", zero},
     {"Niced_tasks", "MGP", "Always 0.", zero},
     {"CurrStreams", "MGP", "Streams now.", [](S &s) { return V::u64_of(s.streams_now); }},

@@ -12,6 +12,7 @@
 #include "worker/net/proxy_header_reader.h"
 #include "worker/runtime.h"
 #include "worker/stream/flow.h"
+#include "worker/stream/vars.h"
 
 namespace penstock {
 
@@ -63,6 +64,7 @@ ClientSession::ClientSession(Listener &listener, int fd, const Address &peer) : 
 
 ClientSession::~ClientSession() {
   runtime->loop.cancel(timer_);
+  if (vars_bytes != 0) variables_gone(vars_bytes);
   delete proxy_header_;
 }
 
@@ -102,6 +104,7 @@ void ClientSession::accept(Listener &listener, int fd, const Address &peer) {
   count_accepted(listener);
   const Proxy &p = s->frontend();
   if (p.mode == Mode::Tcp && monitored(p, peer)) return s->end();
+  if (runtime->config->global.reject_privileged_ports_tcp && peer.is_inet() && peer.port < 1024) return s->end(true);
   if (!p.tcp_connection.empty() && !s->run_rules(p.tcp_connection, Phase::Connection)) {
     listener.state().front_counters->denied_conn++;
     return s->end(true); // a reset leaves nothing to remember on either side
@@ -255,6 +258,7 @@ void ClientSession::drain() {
 
 void ClientSession::close_if_idle_by(Tick deadline) {
   if (state_ != State::Idle || request_count_ == 0) return; // a first request is still awaited: no client may be turned away
+  if (frontend().has(Opt::IdleCloseOnResponse)) return;     // its next response says that it was the last
   if (deadline <= runtime->loop.now()) return end();
   if (deadline < timer_.deadline) runtime->loop.set_timer(timer_, deadline);
 }

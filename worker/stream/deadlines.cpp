@@ -37,16 +37,22 @@ void set(Tick &deadline, bool wanted, bool activity, Millis timeout) {
   else if (activity || deadline == never) deadline = after(now(), timeout);
 }
 
+/// Whether something happened on a side. With `option independent-streams` what is sent there proves nothing while
+/// its peer is to say something.
+bool alive(const ProxySettings &p, bool to_read, bool received, bool sent) {
+  return received || (sent && !(to_read && p.has(Opt::IndependentStreams)));
+}
+
 } // namespace
 
-void update_deadlines(Stream &s, bool activity) {
+void update_deadlines(Stream &s, bool up, bool down) {
   StreamFlow &f = s.flow();
   bool client = waits(f.up, PumpBlock::Source) || waits(f.down, PumpBlock::Sink);
   bool server = waits(f.up, PumpBlock::Sink) || waits(f.down, PumpBlock::Source);
   // No response yet: the server's time runs once it has the whole request.
   if (f.down.state() == PumpState::Idle && !waits(f.up, PumpBlock::Source)) server = true;
-  set(f.client_deadline, client, activity, client_timeout(s));
-  set(f.server_deadline, server, activity, server_timeout(s));
+  set(f.client_deadline, client, alive(s.frontend(), waits(f.up, PumpBlock::Source), up, down), client_timeout(s));
+  set(f.server_deadline, server, alive(s.backend(), waits(f.down, PumpBlock::Source), down, up), server_timeout(s));
 }
 
 } // namespace penstock

@@ -7,7 +7,8 @@
 
 namespace penstock {
 
-/// Sets both deadlines from what the pumps wait for. `activity`: something moved since the last call.
-void update_deadlines(Stream &s, bool activity);
+/// Sets both deadlines from what the pumps wait for. `up`, `down`: something moved from the client, from the server
+/// since the last call.
+void update_deadlines(Stream &s, bool up, bool down);
 
 } // namespace penstock

@@ -36,6 +36,4 @@ bool prepare_response(Stream &s) {
   return true;
 }
 
-bool splice_wanted(Stream &, Opt) { return true; }
-
 } // namespace penstock

@@ -11,7 +11,5 @@ void prepare_request(Stream &s);
 /// The response as the client gets it: persistence cookie, framing, Connection. Leaves how in flow().response_body.
 /// False: option checkcache refuses it.
 bool prepare_response(Stream &s);
-/// Whether bodies in that direction may be spliced: asked for, or large enough to pay.
-bool splice_wanted(Stream &s, Opt direction);
 
 } // namespace penstock

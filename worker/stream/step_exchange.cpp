@@ -36,7 +36,7 @@ bool send_request(Stream &s) {
   if (first) {
     f.up.start(s.client(), server);
     f.up.drop_trailers(s.frontend().has(Opt::HttpDropRequestTrailers));
-    f.up.allow_splice(splice_wanted(s, Opt::SpliceRequest));
+    f.up.allow_splice(true);
     begin_replay(s);
   } else {
     f.up.redirect(server);
@@ -146,7 +146,7 @@ Next step_exchange(Stream &s) {
   if (f.up.state() == PumpState::Broken && f.up.source_failed()) return client_failed(s, false);
   bool gave_up = s.client().peer_gone() && (s.backend().has(Opt::Abortonclose) || s.client().fault() == EndpointFault::Reset);
   if (gave_up) return client_failed(s, false);
-  update_deadlines(s, moved || server.bytes_in() != before);
+  update_deadlines(s, moved, server.bytes_in() != before);
   if (expired(f.server_deadline)) return server_too_slow(s);
   if (expired(f.client_deadline)) return client_failed(s, true);
   if (f.up.blocked() == PumpBlock::Budget) again(s);

@@ -88,20 +88,19 @@ void end_attempt(Stream &s) {
   }
 }
 
-/// Sums of times, of which pages show means.
+/// Means and maxima of what it took.
 static void count_times(Stream &s) {
   const StreamTimes &t = s.facts.times;
   if (t.connected_us == 0) return;
-  ProxyCounters &back = *back_state(s).back_counters;
-  ServerCounters &server = *server_state(s)->counters;
   u64 queue = static_cast<u64>(t.slot_us - t.queued_us), connect = static_cast<u64>(t.connected_us - t.slot_us);
   u64 response = t.response_us != 0 ? static_cast<u64>(t.response_us - t.connected_us) : 0, total = static_cast<u64>(t.end_us - t.first_byte_us);
-  back.queue_time_us += queue, back.connect_time_us += connect, back.response_time_us += response, back.total_time_us += total;
-  server.queue_time_us += queue, server.connect_time_us += connect, server.response_time_us += response, server.total_time_us += total;
   const u64 times[] = {queue, connect, response, total}; // by TimeKind
+  ProxyRow &back = *back_state(s).back;
+  ServerRow &server = *server_state(s)->row;
   for (size_t k = 0; k < static_cast<size_t>(TimeKind::count_); k++) {
+    back.time_mean_us[k].add(times[k]), server.time_mean_us[k].add(times[k]);
     u32 ms = static_cast<u32>(times[k] / 1000);
-    for (std::atomic<u32> *most : {&back_state(s).back->time_max_ms[k], &server_state(s)->row->time_max_ms[k]})
+    for (std::atomic<u32> *most : {&back.time_max_ms[k], &server.time_max_ms[k]})
       if (ms > most->load(std::memory_order_relaxed)) raise_to(*most, ms);
   }
 }

@@ -109,7 +109,7 @@ Next step_pick(Stream &s) {
   PickRequest request{.context = &ctx, .client = &s.session().source(), .wanted = f.wanted, .forced = f.wanted_forced, .avoid = f.avoid, .random = next_random()};
   if (s.is_http()) request.request = &s.request();
   if (!s.is_http() || s.backend().balance.check_post) request.body = s.client().peek().bytes;
-  PickResult r = farm.pick(request);
+  PickResult r = s.backend().direct ? farm.pick_or_direct(request) : farm.pick(request);
   if (r.outcome == PickOutcome::Chosen) return slot_taken(s, *r.server);
   if (r.outcome == PickOutcome::Wait) return go(queue_up(s, farm, r.server).step);
   return fail(s, FaultKind::NoServer, Side::Server, At::Connect, 503);

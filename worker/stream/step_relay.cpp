@@ -59,13 +59,12 @@ Next message_state(Stream &s) {
 
 Next step_relay(Stream &s) {
   StreamFlow &f = s.flow();
-  bool moved = f.up.run();
-  if (f.down.run()) moved = true;
+  bool up = f.up.run(), down = f.down.run();
   Next n = f.tunnel ? tunnel_state(s) : message_state(s);
   if (!n.waits) return n;
   if (s.client().fault() == EndpointFault::Reset) return ends_with(s, FaultKind::ClientAbort, Side::Client);
-  if (moved && s.frontend().has(Opt::Contstats)) count_bytes(s);
-  update_deadlines(s, moved);
+  if ((up || down) && s.frontend().has(Opt::Contstats)) count_bytes(s);
+  update_deadlines(s, up, down);
   if (expired(f.client_deadline)) return ends_with(s, FaultKind::ClientTimeout, Side::Client);
   if (expired(f.server_deadline)) return ends_with(s, FaultKind::ServerTimeout, Side::Server);
   if (f.up.blocked() == PumpBlock::Budget || f.down.blocked() == PumpBlock::Budget) again(s);

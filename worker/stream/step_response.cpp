@@ -93,7 +93,7 @@ Next begin_relay(Stream &s) {
   f.step_deadline = never;
   f.down.start(*s.server_side(), s.client());
   f.down.drop_trailers(s.backend().has(Opt::HttpDropResponseTrailers));
-  f.down.allow_splice(splice_wanted(s, Opt::SpliceResponse));
+  f.down.allow_splice(true);
   f.response_started = true;
   return go(Step::Relay);
 }

@@ -12,6 +12,7 @@
 #include "worker/log/sinks.h"
 #include "worker/panic.h"
 #include "worker/stream/flow.h"
+#include "worker/stream/vars.h"
 
 namespace penstock {
 
@@ -79,6 +80,7 @@ void PooledStream::release() {
   delete answer.source;
   answer = {};
   facts = {};
+  if (vars_bytes != 0) variables_gone(vars_bytes);
   txn_vars = req_vars = res_vars = nullptr;
   vars_bytes = 0;
   request_captures_.clear(), response_captures_.clear();
@@ -88,7 +90,7 @@ void PooledStream::release() {
   log_level = -2;
   priority_class = priority_offset_ms = 0, retries_allowed = -1;
   if (server_address) server_address = {};
-  server_port = 0, server_source = {}, bc_mark = bc_tos = -1;
+  server_port = 0, bc_mark = bc_tos = -1;
   own_response_.clear();
   arena_.reset();
   session_ = nullptr, server_ = nullptr, client_ = server_side_ = nullptr, response_ = &own_response_;

@@ -79,7 +79,6 @@ class Stream : Pinned {
   i32 retries_allowed = -1; // set-retries; -1: the backend's
   Address server_address;   // do-resolve/set-dst: overrides where `option transparent` or 0.0.0.0 servers connect
   u16 server_port = 0;
-  string_view server_source; // text of set-bc-src and usesrc hdr; unused when empty
   i32 bc_mark = -1, bc_tos = -1;
   bool pause_counting = false;
   bool disable_l7_retry = false;

@@ -43,7 +43,7 @@ Owner owner_of(const EvalContext &ctx, VarScope scope) {
     case VarScope::Txn: return stream ? Owner{&stream->txn_vars, &stream->arena(), &stream->vars_bytes, tune.vars_txn_max} : Owner{};
     case VarScope::Req: return stream ? Owner{&stream->req_vars, &stream->arena(), &stream->vars_bytes, tune.vars_reqres_max} : Owner{};
     case VarScope::Res: return stream ? Owner{&stream->res_vars, &stream->arena(), &stream->vars_bytes, tune.vars_reqres_max} : Owner{};
-    case VarScope::Check: return ctx.check_vars ? Owner{ctx.check_vars, ctx.check_arena, nullptr, 0} : Owner{};
+    case VarScope::Check: return ctx.check_vars ? Owner{ctx.check_vars, ctx.check_arena, ctx.check_vars_bytes, ctx.check_vars_limit} : Owner{};
   }
   return {};
 }
@@ -55,7 +55,15 @@ VarNode *find(const Owner &owner, u32 slot) {
   return nullptr;
 }
 
-bool may_take(const Owner &owner, u64 bytes) { return !owner.max_bytes || !owner.bytes || *owner.bytes + bytes <= owner.max_bytes; }
+/// Of all scopes together (tune.vars.global-max-size).
+u64 all_bytes = 0;
+
+bool may_take(const Owner &owner, u64 bytes) {
+  const Worker *worker = this_worker();
+  u64 limit = worker && worker->config ? worker->config->global.tune.vars_global_max : 0;
+  if (limit && all_bytes + bytes > limit) return false;
+  return !owner.max_bytes || !owner.bytes || *owner.bytes + bytes <= owner.max_bytes;
+}
 
 bool has_text(const Sample &s) { return s.type == Type::Str || s.type == Type::Bin || (s.type == Type::Meth && !s.str.empty()); }
 
@@ -87,6 +95,7 @@ bool set_variable(EvalContext &ctx, VarId id, const Sample &value) {
     n->text = owner.arena->chars(n->capacity);
   }
   if (owner.bytes) *owner.bytes += cost;
+  if (id.scope != VarScope::Check) all_bytes += cost;
   if (length) std::memmove(n->text, value.str.data(), length); // the value may be this very variable's
   n->value = value;
   n->value.str = {n->text, length};
@@ -94,6 +103,8 @@ bool set_variable(EvalContext &ctx, VarId id, const Sample &value) {
   n->is_set = true;
   return true;
 }
+
+void variables_gone(u64 bytes) { all_bytes -= bytes; }
 
 void unset_variable(EvalContext &ctx, VarId id) {
   if (VarNode *n = find(owner_of(ctx, id.scope), id.slot)) n->is_set = false;

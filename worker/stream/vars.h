@@ -25,6 +25,8 @@ bool get_variable(const EvalContext &ctx, VarId id, Sample &out);
 /// Copies the value. False when the scope does not exist here or tune.vars.*-max-size forbids it.
 bool set_variable(EvalContext &ctx, VarId id, const Sample &value);
 void unset_variable(EvalContext &ctx, VarId id);
+/// The owner of so many bytes of variables is no more.
+void variables_gone(u64 bytes);
 
 /// A number out of a literal argument or the variable that it names (ArgType::IntOrVar).
 bool number_argument(EvalContext &ctx, const struct ArgValue &arg, i64 &out);
