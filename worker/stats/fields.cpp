@@ -187,6 +187,11 @@ template <TimeKind K> V longest(S &s) { return V::u32_of((of_server(s) ? s.row->
 
 V need_estimate(S &s) { return V::u32_of(s.s.used_conns.get()); }
 
+/// Of a server: requests that it answered.
+u64 responses(const C &c) {
+  return c.http_1xx.get() + c.http_2xx.get() + c.http_3xx.get() + c.http_4xx.get() + c.http_5xx.get() + c.http_other.get();
+}
+
 constexpr StatField fields[] = {
     {"pxname", on_all, "KNS", "Name of the proxy.", [](S &s) { return V::text(s.proxy->name); }},
     {"svname", on_all, "KNS", "FRONTEND, BACKEND, or the name of the server or listener.", service_name},
@@ -236,7 +241,7 @@ constexpr StatField fields[] = {
     {"hanafail", on_s, "SGP", "Details of failed health checks; not used.", nothing},
     {"req_rate", on_f, "MRP", "HTTP requests in the last second.", request_rate},
     {"req_rate_max", on_f, "MMP", "Most HTTP requests in a second.", request_rate_max},
-    {"req_tot", on_fbs, "MCP", "HTTP requests in total.", [](S &s) { return of_server(s) ? (http(s) ? V::u64_of(s.s.sessions.get()) : V::none()) : s.object == StatObject::Backend && !http(s) ? V::none() : V::u64_of(s.p.http_req_total.get()); }},
+    {"req_tot", on_fbs, "MCP", "HTTP requests in total.", [](S &s) { return of_server(s) ? (http(s) ? V::u64_of(responses(s.s)) : V::none()) : s.object == StatObject::Backend && !http(s) ? V::none() : V::u64_of(s.p.http_req_total.get()); }},
     {"cli_abrt", on_bs, "MCP", "Transfers that the client cut off.", total2<&P::client_aborts, &C::client_aborts>},
     {"srv_abrt", on_bs, "MCP", "Transfers that the server cut off.", total2<&P::server_aborts, &C::server_aborts>},
     {"comp_in", on_fb, "MCP", "Response bytes given to the compressor.", total<&P::comp_in>},

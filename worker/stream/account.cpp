@@ -10,11 +10,12 @@ template <class Counters> static void count_one(Counters &c, u16 status) {
   (c.*by_class[k <= 5 ? k : 0])++;
 }
 
-void count_status(Stream &s, u16 status, bool from_server) {
-  count_one(*front_state(s).front_counters, status);
-  if (s.backend_chosen()) count_one(*back_state(s).back_counters, status);
-  if (from_server)
-    if (ServerState *server = server_state(s)) count_one(*server->counters, status);
+void count_server_status(Stream &s, u16 status) { count_one(*server_state(s)->counters, status); }
+
+void count_final_status(Stream &s) {
+  if (!s.is_http()) return;
+  count_one(*front_state(s).front_counters, s.facts.status);
+  if (s.backend_chosen()) count_one(*back_state(s).back_counters, s.facts.status);
 }
 
 void count_bytes(Stream &s) {

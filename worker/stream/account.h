@@ -6,8 +6,10 @@
 
 namespace penstock {
 
-/// One response with that status, in frontend, backend and server as far as each took part.
-void count_status(Stream &s, u16 status, bool from_server);
+/// The server's response came with that status.
+void count_server_status(Stream &s, u16 status);
+/// The stream has ended with the status that its client was told, 0 for none: once, in frontend and backend.
+void count_final_status(Stream &s);
 /// Adds the bytes since the last call.
 void count_bytes(Stream &s);
 

@@ -68,7 +68,12 @@ bool Pump::deliver() {
     return true;
   }
   blocked_ = PumpBlock::Sink;
-  if (!to_->finish(drops_trailers_ ? string_view() : from_->trailers()) || !to_->flushed()) return false;
+  bool done = to_->finish(drops_trailers_ ? string_view() : from_->trailers()) && to_->flushed();
+  if (to_->send_failed()) { // what was gathered is lost
+    move(PumpEvent::Failed);
+    return true;
+  }
+  if (!done) return false;
   blocked_ = PumpBlock::None;
   move(PumpEvent::Delivered);
   return true;

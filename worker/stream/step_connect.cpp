@@ -54,6 +54,7 @@ Next begin_connection(Stream &s) {
   StreamFlow &f = s.flow();
   ServerState &server = runtime->of(*s.server());
   f.attempts++;
+  server.counters->sessions++;
   if (ServerConnection *c = take_reusable(s)) {
     f.reused = true;
     server.counters->reused++, back_state(s).back_counters->reused++;
@@ -114,9 +115,10 @@ Next try_again(Stream &s, bool same_server_pause) {
   f.retries_left--;
   s.facts.retries++;
   ServerState &server = runtime->of(*s.server());
-  server.counters->retries++, back_state(s).back_counters->retries++;
   drop_link(s, false);
-  if (redispatch_now(s)) {
+  if (!redispatch_now(s)) {
+    server.counters->retries++, back_state(s).back_counters->retries++;
+  } else {
     server.counters->redispatches++, back_state(s).back_counters->redispatches++;
     s.facts.redispatched = true;
     f.avoid = s.server();

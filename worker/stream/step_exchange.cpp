@@ -85,7 +85,6 @@ Next server_gone(Stream &s) {
   report_server_error(s, true);
   if (f.retries_left > 0 && may_retry(s, silent ? retry_empty_response : retry_junk_response)) return try_again(s, false);
   state.counters->err_resp++, back_state(s).back_counters->err_resp++;
-  state.counters->server_aborts++, back_state(s).back_counters->server_aborts++;
   return fail(s, FaultKind::ServerAbort, Side::Server, At::Headers, 502);
 }
 
@@ -104,11 +103,13 @@ Next server_too_slow(Stream &s) {
   return fail(s, FaultKind::ServerTimeout, Side::Server, At::Headers, 504);
 }
 
+/// Before or after it had sent its whole request: one that breaks its request off gets no answer.
 Next client_failed(Stream &s, bool timeout) {
   front_state(s).front_counters->client_aborts++;
-  back_state(s).back_counters->client_aborts++;
-  return timeout ? fail(s, FaultKind::ClientTimeout, Side::Client, At::Headers, 408)
-                 : fail(s, FaultKind::ClientAbort, Side::Client, At::Headers, 400);
+  back_state(s).back_counters->client_aborts++, server_state(s)->counters->client_aborts++;
+  At at = s.flow().up.over() && !s.flow().up.source_failed() ? At::Headers : At::Data;
+  if (timeout) return fail(s, FaultKind::ClientTimeout, Side::Client, At::Headers, 408);
+  return fail(s, FaultKind::ClientAbort, Side::Client, at, at == At::Data ? 0 : 400);
 }
 
 } // namespace

@@ -118,6 +118,7 @@ Next step_finish(Stream &s) {
   StreamFlow &f = s.flow();
   s.facts.times.end_us = now_us();
   count_bytes(s);
+  count_final_status(s);
   s.facts.bytes_read = s.client().bytes_out();
   s.facts.bytes_uploaded = s.client().bytes_in();
   count_times(s);

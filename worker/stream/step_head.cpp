@@ -54,7 +54,9 @@ Next head_failed(Stream &s) {
   }
   // The client went away in the middle.
   note_bad_request(s);
-  return fail(s, FaultKind::ClientAbort, Side::Client, At::Request, c.anything_received() && c.fault() == EndpointFault::Aborted ? 400 : 0);
+  if (!c.anything_received() && s.session().request_count() == 1) s.facts.times.first_byte_us = s.facts.times.accept_us;
+  s.facts.status = 400; // for the log: nobody is there to hear it
+  return fail(s, FaultKind::ClientAbort, Side::Client, At::Request, 0);
 }
 
 Next wait_for_head(Stream &s) {
@@ -101,6 +103,7 @@ Next step_head(Stream &s) {
 
 void stream_request_timeout(PooledStream &s) {
   s.own.step_deadline = now();
+  s.facts.times.first_byte_us = s.facts.times.accept_us; // what it was waited for
   s.run();
 }
 

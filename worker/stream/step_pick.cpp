@@ -88,7 +88,7 @@ Next slot_taken(Stream &s, const Server &server) {
   s.facts.times.slot_us = now_us();
   if (s.facts.times.queued_us == 0) s.facts.times.queued_us = now_us();
   ServerState &state = runtime->of(server);
-  state.counters->sessions++, state.counters->cur_sessions++, state.counters->selected++;
+  state.counters->cur_sessions++, state.counters->selected++;
   count_rate(state.row->session_rate, state.row->rate_max, now());
   note_last_session(state.row->last_session);
   f.server_counted = true;
@@ -112,6 +112,7 @@ Next step_pick(Stream &s) {
   PickResult r = s.backend().direct ? farm.pick_or_direct(request) : farm.pick(request);
   if (r.outcome == PickOutcome::Chosen) return slot_taken(s, *r.server);
   if (r.outcome == PickOutcome::Wait) return go(queue_up(s, farm, r.server).step);
+  back.back_counters->err_conn++;
   return fail(s, FaultKind::NoServer, Side::Server, At::Connect, 503);
 }
 

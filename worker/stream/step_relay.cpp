@@ -17,6 +17,10 @@ Next ends_with(Stream &s, FaultKind kind, Side side) {
   ProxyState &back = back_state(s);
   if (client) front_state(s).front_counters->client_aborts++, back.back_counters->client_aborts++;
   else back.back_counters->server_aborts++;
+  if (!client && !f.tunnel) {
+    back.back_counters->err_resp++;
+    if (ServerState *server = server_state(s)) server->counters->err_resp++;
+  }
   if (ServerState *server = server_state(s)) (client ? server->counters->client_aborts : server->counters->server_aborts)++;
   if (!s.facts.fault) s.facts.fault = {kind, side, phase_of_data(s)};
   // The client must notice that the message is not whole: nothing but the end of the connection says so.

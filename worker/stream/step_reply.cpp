@@ -111,8 +111,6 @@ Next step_reply(Stream &s) {
       return go(Step::Finish);
     }
     s.facts.status = s.answer.raw ? s.answer.status : s.response().status();
-    s.facts.times.response_us = now_us();
-    count_status(s, s.facts.status, false);
     if (s.answer.intercepted) front_state(s).front_counters->intercepted++;
   }
   u64 before = s.client().bytes_out();

@@ -45,7 +45,7 @@ void note_response(Stream &s) {
   s.facts.times.response_us = now_us();
   s.set_response(&server.message());
   s.facts.status = server.message().status();
-  count_status(s, s.facts.status, true);
+  count_server_status(s, s.facts.status);
   bool failed = s.facts.status >= 500 && s.facts.status != 501 && s.facts.status != 505;
   failed ? report_server_error(s, true) : report_server_success(s, true);
   if (authenticates_connection(server.message())) f.link->is_private = true;
