@@ -31,15 +31,8 @@ bool read_target(Words &words, LogTarget &out) {
     return true;
   }
   if (w.starts_with("ring@") || w.starts_with("backend@")) {
-    bool ring = w.starts_with("ring@");
-    out.transport = ring ? LogTransport::Ring : LogTransport::Backend;
-    out.name = w.substr(w.find('@') + 1);
-    if (!ring) {
-      words.alert("logging to a backend is known but not implemented yet");
-      return false;
-    }
-    words.next();
-    return true;
+    words.alert(std::string("logging to a ") + (w.starts_with("ring@") ? "ring" : "backend") + " is known but not implemented yet");
+    return false;
   }
   if (w.starts_with("tcp@") || w.starts_with("tcp4@") || w.starts_with("tcp6@")) {
     words.alert("logging over TCP is known but not implemented yet");

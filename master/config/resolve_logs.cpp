@@ -52,15 +52,16 @@ bool is_own(const Proxy &proxy, const Place &place) {
 }
 
 /// `option httplog` cannot be served in mode tcp.
-void fall_back_to_tcp(Proxy &proxy, Diagnostics &diags) {
-  if (proxy.mode == Mode::Http || proxy.log_format_text != http_log_format) return;
+bool fall_back_to_tcp(Proxy &proxy, Diagnostics &diags) {
+  if (proxy.mode == Mode::Http || proxy.log_format_text != http_log_format) return false;
   proxy.log_format_text = tcp_log_format;
   if (is_own(proxy, proxy.log_format_place))
     diags.warning(proxy.log_format_place, "'option httplog' cannot be used in " + proxy_text(proxy) + ", which is not in 'mode http'", "'option tcplog' is used instead");
+  return true;
 }
 
 void compile_formats(FormatCompiler &compiler, Proxy &proxy, Diagnostics &diags) {
-  fall_back_to_tcp(proxy, diags);
+  bool is_fallback = fall_back_to_tcp(proxy, diags); // told already
   Place place = proxy.log_format_place.file ? proxy.log_format_place : proxy.place;
   proxy.log_format = compiler.compile(proxy, proxy.log_format_text, seen_by_logs, log_mandatory_dash, place);
   proxy.error_log_format = compiler.compile(proxy, proxy.error_log_format_text, seen_by_logs, log_mandatory_dash, place);
@@ -68,7 +69,6 @@ void compile_formats(FormatCompiler &compiler, Proxy &proxy, Diagnostics &diags)
   proxy.unique_id_format = compiler.compile(proxy, proxy.unique_id_format_text, seen_by_unique_ids, 0, proxy.place);
   for (const auto &format : {proxy.log_format, proxy.error_log_format, proxy.log_format_sd, proxy.unique_id_format})
     if (format) proxy.needs |= format->needs;
-  bool is_fallback = proxy.log_format_text == tcp_log_format; // told already where it is one
   if (proxy.logs.empty() && proxy.log_format && !is_fallback && is_own(proxy, proxy.log_format_place))
     diags.warning(proxy.log_format_place, "the log format of " + proxy_text(proxy) + " has no effect: there is no 'log' line");
 }

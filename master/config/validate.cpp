@@ -3,6 +3,8 @@
 // mode cannot serve, servers that cannot be checked. A warning is given where traffic would go another
 // way than the text says, and nowhere else: people run with -dW. What was merely inherited from a
 // defaults section and does not apply is dropped without a word.
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "master/config/resolve.h"
@@ -133,6 +135,12 @@ void check_check_ports(const Proxy &proxy, Diagnostics &diags) {
 
 // ------------------------------------------------------------------------------------------------ other
 
+/// The host's own name where none is given.
+void settle_node(Global &global) {
+  char name[256] = {};
+  if (global.node.empty() && gethostname(name, sizeof name - 1) == 0) global.node = name;
+}
+
 /// Half of a buffer at most is kept for what rules add.
 void settle_buffers(Tune &tune) { tune.maxrewrite = std::min(tune.maxrewrite, tune.bufsize / 2); }
 
@@ -141,6 +149,7 @@ void settle_buffers(Tune &tune) { tune.maxrewrite = std::min(tune.maxrewrite, tu
 void validate_configuration(Config &config, Diagnostics &diags) {
   const bool failed = diags.failed();
   settle_buffers(config.global.tune);
+  settle_node(config.global);
   for (const auto &proxy : config.proxies) {
     if (proxy->disabled) continue;
     if (!failed) { // else they may be missing only because their lines have mistakes

@@ -123,8 +123,57 @@ class Http(LogCase):
             self.same(["option httplog"], one(), 1, target=target)
 
 
+    def test_statistics_are_answered_by_a_service(self):
+        self.same(["option httplog", "stats uri /s"], one("/s;csv"), 1, [r"www www/<STATS> N/N/N/N/N 200 "])
+        self.same(["option httplog", "http-request use-service prometheus-exporter if { path /m }"], one("/m"), 1, [r"www www/<PROMEX> N/N/N/N/N 200 "])
+
+    def test_dontlognull(self):
+        def traffic(port):
+            for data in (b"", b"GET / HT"):
+                with Client(port) as c:
+                    c.send(data)
+                    c.sock.shutdown(1)
+                    c.closed()
+            with Client(port) as c:
+                c.closed()  # by timeout client, unasked
+            get(port)
+        self.same(["option httplog", "option dontlognull", "timeout client 200ms"], traffic, 2, [r' 400 BYTES - - CR-- .* "<BADREQ>"$', r'"GET / HTTP/1.1"$'])
+
+    def test_dontlog_normal(self):
+        def traffic(port):
+            get(port)
+            get(port, "/dead")
+        self.same(["option httplog", "option dontlog-normal", "use_backend dead if { path /dead }"], traffic, 1, [r"www dead/d1 .* 503 .* SC-- "])
+
+    def test_error_log_format(self):
+        front = ["option httplog", 'error-log-format "%ci failed: %[fc_err] %[fc_err_name] %[fc_err_str]"', "bind 127.0.0.1:@X@ accept-proxy"]
+        for said, text in ((b"GET / HTTP/1.0\r\n\r\n", "15 PRX_NOT_HDR Received something which does not look like a PROXY protocol header"),
+                           (b"PROXY TCP4 x\r\n", "16 PRX_BAD_HDR Received an invalid PROXY protocol header"),
+                           (b"PROXY TCP4 127", "14 PRX_TRUNCATED Truncated PROXY protocol header received"),
+                           (b"", "11 PRX_EMPTY Connection closed while waiting for PROXY protocol header")):
+            def lines():
+                port = free_port()
+
+                def traffic(_):
+                    wait_until("the second port is listened to", lambda: f":{port:04X} 00000000:0000 0A" in pathlib.Path("/proc/net/tcp").read_text())
+                    with Client(port) as c:
+                        c.send(said)
+                        c.sock.shutdown(1)
+                        c.closed()
+                return self.lines("\n".join("    " + l.replace("@X@", str(port)) for l in front), traffic, 1)
+            ours = lines()
+            self.assertTrue(ours[0].rstrip().endswith("127.0.0.1 failed: " + text), ours)
+
+
 class Tcp(LogCase):
     mode = "tcp"
+
+    def test_dontlognull_leaves_out_clients_that_say_nothing(self):
+        def traffic(port):
+            with Client(port):
+                pass
+            get(port)
+        self.same(["option tcplog", "option dontlognull"], traffic, 1, [r"www app/s1 N/N/N [1-9]"])
 
     def test_tcplog(self):
         self.same(["option tcplog"], one(), 1, [r"www app/s1 N/N/N \d+ -- 1/1/0/0/0 0/0"])

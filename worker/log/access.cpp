@@ -115,7 +115,7 @@ void log_stream(Stream &stream) {
   const Proxy &p = stream.frontend();
   if (stream.logged || p.logs.empty()) return;
   const StreamFacts &facts = stream.facts;
-  if (p.has(Opt::Dontlognull) && facts.bytes_uploaded == 0 && facts.times.first_byte_us == 0) return;
+  if (p.has(Opt::Dontlognull) && facts.bytes_uploaded == 0) return;
   if (!has_format(p)) return log_stream_start(stream);
   if (p.has(Opt::DontlogNormal) && !had_trouble(facts)) return;
   stream.logged = true;
@@ -124,27 +124,8 @@ void log_stream(Stream &stream) {
   write_line(stream.context(Phase::Log, p, true), p, static_cast<LogLevel>(level), *p.log_format);
 }
 
-string_view connection_error_text(ConnectionError e) {
-  static constexpr string_view texts[] = {
-      "Success",
-      "Connection closed while waiting for PROXY protocol header",
-      "Truncated PROXY protocol header received",
-      "Timeout while waiting for PROXY protocol header",
-      "Invalid PROXY protocol header received",
-      "Unhandled protocol while parsing PROXY protocol header",
-      "Connection closed while waiting for NetScaler Client IP header",
-      "Truncated NetScaler Client IP header received",
-      "Timeout while waiting for NetScaler Client IP header",
-      "Invalid NetScaler Client IP header received",
-      "Connection closed during SSL handshake",
-      "Timeout during SSL handshake",
-      "SSL handshake failure",
-  };
-  static_assert(sizeof texts / sizeof *texts == static_cast<size_t>(ConnectionError::count_));
-  return texts[static_cast<u8>(e)];
-}
-
 void log_connection_error(Session &session, ConnectionError error, bool sent_any) {
+  session.error = error;
   const Proxy &p = session.frontend();
   if (p.logs.empty() || (p.has(Opt::Dontlognull) && !sent_any)) return;
   LogLevel level = p.has(Opt::LogSeparateErrors) ? LogLevel::Err : LogLevel::Info;
@@ -157,7 +138,7 @@ void log_connection_error(Session &session, ConnectionError error, bool sent_any
   Pen pen;
   pen << session.source() << " ";
   add_accept_date(pen, session.accept_wall_us());
-  pen << " " << p.name << "/" << bind_label(session.bind()) << ": " << connection_error_text(error);
+  pen << " " << p.name << "/" << bind_label(session.bind()) << ": " << info_of(error).text;
   string_view data;
   if (wants_structured_data(p)) data = {structured, format(ctx, *p.log_format_sd, structured, sizeof structured)};
   log_line(p, level, pen.text(), data);

@@ -20,12 +20,6 @@ bool log_early(const Stream &stream);
 /// a refusal, a repetition or a status of 500 and above. Answers of our own are no failures.
 bool had_trouble(const StreamFacts &facts);
 
-/// Why a connection never became a stream. The texts are what log readers match.
-enum class ConnectionError : u8 {
-  None, ProxyHeaderAborted, ProxyHeaderTruncated, ProxyHeaderTimeout, ProxyHeaderInvalid, ProxyHeaderFamily,
-  CipAborted, CipTruncated, CipTimeout, CipInvalid, HandshakeAborted, HandshakeTimeout, HandshakeFailed, count_,
-};
-string_view connection_error_text(ConnectionError e);
 /// The line of a failed PROXY header or handshake, in `error-log-format` or the built-in form. `sent_any`: the
 /// client had sent something (dontlognull).
 void log_connection_error(Session &session, ConnectionError error, bool sent_any);

@@ -7,6 +7,12 @@ namespace penstock {
 /// The magic number in front of NetScaler's header where the configuration gives none.
 static constexpr u32 netscaler_magic = 0;
 
+/// Whether it looks like one, of either version, as far as it goes.
+static bool begins_a_header(string_view in) {
+  constexpr string_view v1 = "PROXY ", v2("\r\n\r\n\0\r\nQUIT\n", 12);
+  return in.starts_with(v1.substr(0, in.size())) || in.starts_with(v2.substr(0, in.size()));
+}
+
 HeaderRead read_proxy_header(Connection &c, bool netscaler, ProxyHeader &out) {
   for (;;) {
     string_view in = c.input();
@@ -16,7 +22,7 @@ HeaderRead read_proxy_header(Connection &c, bool netscaler, ProxyHeader &out) {
       c.consume(r.consumed);
       return HeaderRead::Done;
     }
-    if (r.status == ProxyStatus::Bad) return HeaderRead::Invalid;
+    if (r.status == ProxyStatus::Bad) return begins_a_header(in) ? HeaderRead::Invalid : HeaderRead::Missing;
     if (r.status == ProxyStatus::BadFamily) return HeaderRead::Family;
     Io io = c.fill();
     if (io == Io::Ok) continue;

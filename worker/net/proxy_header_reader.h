@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-enum class HeaderRead : u8 { Wait, Done, Aborted /* nothing came */, Truncated, Invalid, Family };
+enum class HeaderRead : u8 { Wait, Done, Aborted /* nothing came */, Truncated, Missing /* no such header */, Invalid, Family };
 
 /// Takes the header's bytes out of the connection's input when it is complete.
 HeaderRead read_proxy_header(Connection &c, bool netscaler, ProxyHeader &out);

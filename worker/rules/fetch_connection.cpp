@@ -130,8 +130,9 @@ bool check_tlv(Args &args, std::string &error) {
 
 // -------------------------------------------------------------------------------- no error, no TLS
 
-PENSTOCK_FETCH(no_error) { return ctx.session && give_int(out, 0); }
-PENSTOCK_FETCH(success) { return ctx.session && give_str(out, "Success"); }
+PENSTOCK_FETCH(error_number) { return ctx.session && give_int(out, static_cast<i64>(ctx.session->error)); }
+PENSTOCK_FETCH(error_name) { return ctx.session && give_some(out, info_of(ctx.session->error).name); }
+PENSTOCK_FETCH(error_text) { return ctx.session && give_str(out, info_of(ctx.session->error).text); }
 PENSTOCK_FETCH(not_tls) { return ctx.session && give_bool(out, false); }
 PENSTOCK_FETCH(none) { return false; }
 PENSTOCK_FETCH(reused) { return ctx.stream && ctx.stream->server_side() && give_bool(out, ctx.stream->facts.times.connected_us == ctx.stream->facts.times.slot_us); }
@@ -161,8 +162,9 @@ constexpr FetchDef rows[] = {
     {.name = "fc_dst", .out = A, .needs = C, .doc = {"The address of the client's connection on our side, whatever rules say.", "", "acl private fc_dst 10.0.0.0/8"}, .eval = ip<client_local>},
     {.name = "fc_dst_is_local", .out = B, .needs = C, .doc = {"Whether fc_dst is an address of this host.", "", "acl direct fc_dst_is_local"}, .eval = is_local<client_local>},
     {.name = "fc_dst_port", .out = I, .needs = C, .doc = {"The port of the client's connection on our side.", "", "acl web fc_dst_port 80"}, .eval = port<client_local>},
-    {.name = "fc_err", .out = I, .needs = C, .doc = {"The error number of the client's connection; 0 is none.", "", "error-log-format \"%ci %[fc_err]\""}, .eval = no_error},
-    {.name = "fc_err_str", .out = S, .needs = C, .doc = {"The error of the client's connection in words.", "", "error-log-format \"%ci %[fc_err_str]\""}, .eval = success},
+    {.name = "fc_err", .out = I, .needs = C, .doc = {"The error number of the client's connection; 0 is none.", "", "error-log-format \"%ci %[fc_err]\""}, .eval = error_number},
+    {.name = "fc_err_name", .out = S, .needs = C, .doc = {"The error of the client's connection as a word.", "", "error-log-format \"%ci %[fc_err_name]\""}, .eval = error_name},
+    {.name = "fc_err_str", .out = S, .needs = C, .doc = {"The error of the client's connection in words.", "", "error-log-format \"%ci %[fc_err_str]\""}, .eval = error_text},
     {.name = "fc_fackets", .out = I, .needs = C, .doc = {"TCP's count of forward acknowledgements on the client's connection.", "", "http-request set-header X-N %[fc_fackets]"}, .eval = tcp_figure<&tcp_info::tcpi_fackets>},
     {.name = "fc_http_major", .out = I, .needs = C, .doc = {"The major HTTP version spoken with the client.", "", "http-request set-header X-V %[fc_http_major]"}, .eval = client_http_major},
     {.name = "fc_lost", .out = I, .needs = C, .doc = {"TCP's count of lost segments on the client's connection.", "", "http-request set-header X-N %[fc_lost]"}, .eval = tcp_figure<&tcp_info::tcpi_lost>},

@@ -163,7 +163,8 @@ PENSTOCK_TAG(frontend_transport) { return frontend_name(ctx, out, capacity); }
 PENSTOCK_TAG(backend_name) { return ctx.stream ? put(out, capacity, ctx.stream->backend().name) : frontend_name(ctx, out, capacity); }
 PENSTOCK_TAG(server_name) {
   const Server *s = ctx.stream ? ctx.stream->server() : nullptr;
-  return put(out, capacity, s ? string_view(s->name) : "<NOSRV>");
+  if (s != nullptr) return put(out, capacity, s->name);
+  return put(out, capacity, ctx.stream && !ctx.stream->facts.service.empty() ? ctx.stream->facts.service : "<NOSRV>");
 }
 PENSTOCK_TAG(host) {
   static char name[256];

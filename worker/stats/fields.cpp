@@ -102,6 +102,7 @@ V downs(S &s) {
 }
 V downtime(S &s) {
   if (!of_server(s)) {
+    if (s.totals.servers == 0) return V::none();
     u64 past = s.front->downtime_s.load(std::memory_order_relaxed);
     bool down = s.totals.servers > 0 && s.totals.up == 0;
     return V::u32_of(past + (down ? age_s(s, s.front->last_change.load(std::memory_order_relaxed)).num : 0));

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "worker/stats/page.h"
 
-#include <cstring>
-
 #include "shared/expr/run.h"
 #include "worker/stats/csv_json.h"
 #include "worker/stats/html_page.h"
 #include "worker/stats/page_orders.h"
+#include "worker/stats/page_source.h"
 #include "worker/stream/reply.h"
 #include "worker/worker.h"
 
@@ -14,34 +13,7 @@ namespace penstock {
 
 namespace {
 
-/// What is left of one piece that did not fit into the buffer it was asked for.
-class Pieces : public AnswerSource {
- public:
-  size_t next(char *out, size_t capacity) final {
-    while (at_ == text_.size()) {
-      text_.clear();
-      at_ = 0;
-      if (!make(text_)) return 0;
-    }
-    // Small lines are gathered, so that a buffer goes out full.
-    while (text_.size() - at_ < capacity && make(text_)) {
-    }
-    size_t n = std::min(capacity, text_.size() - at_);
-    std::memcpy(out, text_.data() + at_, n);
-    at_ += n;
-    return n;
-  }
-
- protected:
-  /// Appends the next piece; false after the last one.
-  virtual bool make(std::string &out) = 0;
-
- private:
-  std::string text_;
-  size_t at_ = 0;
-};
-
-class HtmlSource : public Pieces {
+class HtmlSource : public PieceSource {
  public:
   explicit HtmlSource(PageSubject subject) : page_(std::move(subject)) {}
 
@@ -50,7 +22,7 @@ class HtmlSource : public Pieces {
   HtmlPage page_;
 };
 
-class DumpSource : public Pieces {
+class DumpSource : public PieceSource {
  public:
   DumpSource(StatCursor cursor, DumpForm form) : cursor_(std::move(cursor)), form_(form) {}
 
@@ -177,6 +149,7 @@ bool serve_statistics(Stream &s, const Proxy &p) {
   Method method = s.request().method();
   std::string target(local_target(s.request().target()));
   if (!is_page_target(target, settings.uri) || (method != Method::Get && method != Method::Head && method != Method::Post)) return false;
+  s.facts.answered_by("<STATS>", this_worker()->loop.now_us());
   EvalContext ctx = s.context(Phase::Request, p, true);
   if (!may_see(ctx, settings)) return true;
   bool admin = settings.admin && evaluate(ctx, *settings.admin) == Truth::Yes;

@@ -92,7 +92,9 @@ static void count_accepted(Listener &listener) {
   if (ProxyCounters *c = listener.counters()) c->connections++, c->cur_sessions++;
 }
 
-static void count_session(ProxyState &state) {
+static void count_session(Listener &listener) {
+  ProxyState &state = listener.state();
+  if (ProxyCounters *c = listener.counters()) c->sessions++;
   Tick now = runtime->loop.now();
   state.front_counters->sessions++;
   count_rate(state.front->session_rate, state.front->sess_rate_max, now);
@@ -133,15 +135,21 @@ void ClientSession::begin() {
     state.front_counters->denied_sess++;
     return end();
   }
-  count_session(state);
+  count_session(*listener_);
   if (p.mode == Mode::Http) return wait_for_request(true);
   start_stream();
 }
 
-/// By HeaderRead; the log's word for it.
-static constexpr ConnectionError header_errors[] = {ConnectionError::None, ConnectionError::None, ConnectionError::ProxyHeaderAborted,
-                                                    ConnectionError::ProxyHeaderTruncated, ConnectionError::ProxyHeaderInvalid,
-                                                    ConnectionError::ProxyHeaderFamily};
+/// What went wrong by HeaderRead, of PROXY protocol and NetScaler headers.
+static constexpr ConnectionError header_errors[][2] = {
+    {ConnectionError::None, ConnectionError::None},
+    {ConnectionError::None, ConnectionError::None},
+    {ConnectionError::ProxyHeaderAborted, ConnectionError::CipAborted},
+    {ConnectionError::ProxyHeaderTruncated, ConnectionError::CipTruncated},
+    {ConnectionError::ProxyHeaderMissing, ConnectionError::CipInvalid},
+    {ConnectionError::ProxyHeaderInvalid, ConnectionError::CipInvalid},
+    {ConnectionError::ProxyHeaderFamily, ConnectionError::CipFamily},
+};
 
 void ClientSession::read_proxy_header() {
   ProxyHeader &header = received_header();
@@ -149,7 +157,7 @@ void ClientSession::read_proxy_header() {
   HeaderRead r = penstock::read_proxy_header(socket_, netscaler, header);
   if (r == HeaderRead::Wait) return;
   if (r != HeaderRead::Done) {
-    log_connection_error(*this, header_errors[static_cast<size_t>(r)], socket_.received > 0);
+    log_connection_error(*this, header_errors[static_cast<size_t>(r)][netscaler], socket_.received > 0);
     return end();
   }
   handshake_us_ = runtime->loop.now_us();
@@ -187,7 +195,7 @@ void ClientSession::on_event(Connection &, void *owner) {
     Io r = s.socket_.fill();
     if (r == Io::Blocked) return s.socket_.release_buffers();
     // A client that goes away between requests is nothing to tell; one that never said anything may be.
-    if (r != Io::Ok && (!first || s.frontend().has(Opt::HttpIgnoreProbes) || s.frontend().has(Opt::Dontlognull))) return s.end();
+    if (r != Io::Ok && (!first || s.frontend().has(Opt::HttpIgnoreProbes))) return s.end();
   }
   s.start_stream();
 }
@@ -231,7 +239,8 @@ void ClientSession::timed_out() {
     if (stream_ != nullptr) stream_request_timeout(*stream_);
     return;
   }
-  if (state_ == State::ProxyHeader) log_connection_error(*this, ConnectionError::ProxyHeaderTimeout, socket_.received > 0);
+  bool netscaler = bind().accept_netscaler_cip || expect_netscaler_cip;
+  if (state_ == State::ProxyHeader) log_connection_error(*this, netscaler ? ConnectionError::CipTimeout : ConnectionError::ProxyHeaderTimeout, socket_.received > 0);
   end();
 }
 

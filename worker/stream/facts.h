@@ -40,7 +40,14 @@ struct StreamFacts {
   u32 srv_queue = 0, back_queue = 0;  // positions seen when queued
   u64 bytes_read = 0;                 // server to client (%B)
   u64 bytes_uploaded = 0;             // client to server (%U)
+  string_view service;                // what answered in a server's stead ("<STATS>")
   u32 counter = 0;                    // request number on this session and process (%rt)
+
+  /// A service of ours answers: there is no way to a server to wait for.
+  void answered_by(string_view name, i64 now_us) {
+    service = name;
+    times.queued_us = times.slot_us = times.connected_us = times.response_us = now_us;
+  }
 };
 
 } // namespace penstock

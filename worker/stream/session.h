@@ -10,6 +10,7 @@
 #include "shared/base/arena.h"
 #include "shared/base/time.h"
 #include "shared/model/bind.h"
+#include "worker/log/connection_error.h"
 
 namespace penstock {
 
@@ -49,6 +50,7 @@ class Session : Pinned {
   VarNode *vars = nullptr; // scope sess
   u64 vars_bytes = 0;
 
+  ConnectionError error = ConnectionError::None;
   i32 log_level = -2; // set by tcp-request connection/session rules: -2 not set, -1 silent, else syslog level
   bool expect_proxy_header = false; // tcp-request connection expect-proxy
   bool expect_netscaler_cip = false;

@@ -91,7 +91,7 @@ void end_attempt(Stream &s) {
 /// Means and maxima of what it took.
 static void count_times(Stream &s) {
   const StreamTimes &t = s.facts.times;
-  if (t.connected_us == 0) return;
+  if (t.connected_us == 0 || s.server() == nullptr) return;
   u64 queue = static_cast<u64>(t.slot_us - t.queued_us), connect = static_cast<u64>(t.connected_us - t.slot_us);
   u64 response = t.response_us != 0 ? static_cast<u64>(t.response_us - t.connected_us) : 0, total = static_cast<u64>(t.end_us - t.first_byte_us);
   const u64 times[] = {queue, connect, response, total}; // by TimeKind

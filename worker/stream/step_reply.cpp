@@ -111,7 +111,7 @@ Next step_reply(Stream &s) {
       return go(Step::Finish);
     }
     s.facts.status = s.answer.raw ? s.answer.status : s.response().status();
-    if (s.answer.intercepted) front_state(s).front_counters->intercepted++;
+    if (s.answer.intercepted && &s.backend() == &s.frontend()) front_state(s).front_counters->intercepted++;
   }
   u64 before = s.client().bytes_out();
   bool done = send_body(s);
