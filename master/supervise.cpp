@@ -87,8 +87,10 @@ void Supervisor::on_signal(int signal) {
     case SIGUSR1: return soft_stop();
     case SIGTERM:
     case SIGINT: return stop_now(signal);
-    case SIGUSR2:
-    case SIGHUP: return reload(-1, false);
+    case SIGHUP:
+      if (!in_master_mode()) return dump_states();
+      return reload(-1, false);
+    case SIGUSR2: return reload(-1, false);
     default: return; // SIGQUIT: nothing that this process could tell
   }
 }
@@ -174,6 +176,11 @@ void Supervisor::on_message(Child &child, Message &message) {
     case MessageType::ListenersCopied: return takeover_->note_copied();
     default: return;
   }
+}
+
+void Supervisor::dump_states() {
+  for (Child &child : children_)
+    if (child.kind == ChildKind::Control && child.generation == current_) child.channel.send(MessageType::DumpStates);
 }
 
 /// Control and workers have no channel of their own to each other. A receiver whose queue is full misses it.

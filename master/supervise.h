@@ -103,6 +103,7 @@ class Supervisor : Pinned {
   void watch(Child &child);
   void say_state(string_view text);
   void soft_stop();
+  void dump_states();
   void stop_now(int signal);
   void drain(Child &child);
   void end_child(Child &child, Millis patience);

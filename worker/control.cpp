@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "worker/log/sinks.h"
+#include "worker/log/state_dump.h"
 
 namespace penstock {
 namespace {
@@ -47,6 +48,7 @@ class Orders : public MasterOrders {
     if (message.type() == MessageType::WorkerAnswer)
       for (const ControlHook &hook : control_hooks())
         if (hook.worker_answer) hook.worker_answer(control_, message);
+    if (message.type() == MessageType::DumpStates) dump_states(control_);
     for (int fd : message.fds) take_connection(fd, first);
     message.fds.clear();
   }

@@ -32,6 +32,7 @@ enum class MessageType : u16 {
   WorkerAnswer,   // from a worker by way of the master to all controls: the asker knows it by its serial
   TakeoverGroup, // between masters: a `group` line of a manifest, with the group's descriptors
   TakeoverEnd,
+  DumpStates,      // to control: SIGHUP came to a process without a master
   ListenersCopied, // from control: somebody fetched them over the runtime socket
   count_
 };

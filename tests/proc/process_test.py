@@ -292,6 +292,47 @@ class Process(Case):
         self.assertIn("reload", master_cli(p, "help"))
         self.assertRegex(master_cli(p, "@master show version"), r"^\d")
 
+    def test_master_socket_reaches_the_processes_by_number_and_by_pid(self):
+        p = self.start(["-W", "-S", "unix@master"])
+        old = re.search(r"(?m)^(\d+) +worker", master_cli(p, "show proc"))[1]
+        for name in ("@1", f"@!{old}"):
+            self.assertRegex(master_cli(p, f"{name} show info"), r"(?m)^Name: penstock$")
+        answer = master_cli(p, "@1; show info; @master; show proc")
+        self.assertRegex(answer, r"(?s)Name: penstock.*#<PID>")
+        # a reload leaves the old one reachable by its pid as long as it lives
+        self.assertIn("Can't find the target", master_cli(p, "@!999999 show info"))
+        self.assertIn("Can't find the target", master_cli(p, "@7 show info"))
+
+    def test_hangup_dumps_states_without_a_master(self):
+        log = self.syslog()
+        text = f"""
+global
+    log 127.0.0.1:{log.port} local0
+defaults
+    mode http
+    log global
+    timeout client 5s
+    timeout server 5s
+    timeout connect 1s
+listen be
+    bind 127.0.0.1:{free_port()}
+    server a 127.0.0.1:{free_port()}
+    server b 127.0.0.1:{free_port()} disabled
+listen spare
+    bind 127.0.0.1:{free_port()}
+    server a 127.0.0.1:{free_port()} backup
+frontend fe
+    bind 127.0.0.1:@PORT@
+"""
+        port = free_port()
+        p = self.penstock(text, args=("-db",), port=port, PORT=port)
+        p.process.send_signal(signal.SIGHUP)
+        for line in (r"<133>.*SIGHUP received, dumping servers states for proxy be\.", r"SIGHUP: Server be/a is UP\. Conn: 0 act, 0 pend, 0 tot\.",
+                     r"SIGHUP: Server be/b is DOWN\. Conn: 0 act", r"SIGHUP: Proxy be has 1 active servers and 0 backup servers available\. Conn: act\(FE\+BE\): 0\+0, 0 pend \(0 unass\), tot\(FE\+BE\): 0\+0\.",
+                     r"SIGHUP: Proxy spare is running on backup servers ! Conn:", r"SIGHUP: Proxy fe has no servers\. Conn:"):
+            log.next(line)
+        self.assertNotIn("Reloading", p.stderr())
+
     def test_master_socket_conversation(self):
         p = self.start(["-W", "-S", "unix@master"])
         with socket.socket(socket.AF_UNIX) as s:

@@ -103,6 +103,7 @@ PickResult Farm::least_connections(const PickRequest &request) {
       u64 load = u64{served} + queued;
       if (best != no_row && load * members_[best].weight >= best_load * member.weight) continue;
       best = m, best_load = load, best_word = word;
+      if (load == 0) break; // nobody has less to do: with many servers few are looked at
     }
     if (best == no_row) return {PickOutcome::Wait, nullptr};
     if (!take_unchanged(server_share(service_, slot_, members_[best].server->row), best_word)) continue;

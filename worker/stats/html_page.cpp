@@ -20,25 +20,28 @@ namespace {
 struct PageColumn {
   string_view heading, explained;
   string_view fields[4] = {};
+  u8 width = 5; // share of the table's
   enum Shape : u8 { Plain, Bytes, Seconds } shape = Plain;
+  bool alarming = false; // more than nothing is worth a look
 };
+constexpr unsigned name_width = 13, status_width = 13;
 constexpr PageColumn columns[] = {
-    {"Queue", "waiting now / most", {"qcur", "qmax"}},
-    {"Sessions", "now / most / limit", {"scur", "smax", "slim"}},
-    {"Total", "sessions so far", {"stot"}},
-    {"Rate", "per second: now / most", {"rate", "rate_max"}},
-    {"In", "bytes from clients", {"bin"}, PageColumn::Bytes},
-    {"Out", "bytes to clients", {"bout"}, PageColumn::Bytes},
-    {"Denied", "requests / responses", {"dreq", "dresp"}},
-    {"Errors", "requests / connections / responses", {"ereq", "econ", "eresp"}},
-    {"Retries", "repeated / moved to another server", {"wretr", "wredis"}},
-    {"2xx", "responses", {"hrsp_2xx"}},
-    {"4xx", "responses", {"hrsp_4xx"}},
-    {"5xx", "responses", {"hrsp_5xx"}},
-    {"Time", "ms, mean: connect / response", {"ctime", "rtime"}},
-    {"Weight", "in effect", {"weight"}},
-    {"Checks", "failed / times down", {"chkfail", "chkdown"}},
-    {"Down", "time spent down", {"downtime"}, PageColumn::Seconds},
+    {"Queue", "waiting now / most", {"qcur", "qmax"}, 5},
+    {"Sessions", "now / most / limit", {"scur", "smax", "slim"}, 9},
+    {"Total", "sessions so far", {"stot"}, 6},
+    {"Rate", "per second: now / most", {"rate", "rate_max"}, 7},
+    {"In", "bytes from clients", {"bin"}, 6, PageColumn::Bytes},
+    {"Out", "bytes to clients", {"bout"}, 6, PageColumn::Bytes},
+    {"Denied", "requests / responses", {"dreq", "dresp"}, 5},
+    {"Errors", "requests / connections / responses", {"ereq", "econ", "eresp"}, 6, PageColumn::Plain, true},
+    {"Retries", "repeated / moved to another server", {"wretr", "wredis"}, 5},
+    {"2xx", "responses", {"hrsp_2xx"}, 6},
+    {"4xx", "responses", {"hrsp_4xx"}, 5},
+    {"5xx", "responses", {"hrsp_5xx"}, 5, PageColumn::Plain, true},
+    {"Time", "ms, mean: connect / response", {"ctime", "rtime"}, 6},
+    {"Weight", "in effect", {"weight"}, 6},
+    {"Checks", "failed / times down", {"chkfail", "chkdown"}, 6, PageColumn::Plain, true},
+    {"Down", "time spent down", {"downtime"}, 6, PageColumn::Seconds, true},
 };
 constexpr size_t column_count = sizeof columns / sizeof *columns;
 
@@ -64,6 +67,16 @@ StatValue value(const StatField *f, StatSubject &s) {
 
 void add(std::string &out, u64 n) { out += std::to_string(n); }
 
+/// "12 345 678", in groups from five digits on, that don't break over lines.
+void add_grouped(std::string &out, u64 n) {
+  char digits[24];
+  size_t count = static_cast<size_t>(write_u64(digits, n) - digits);
+  for (size_t i = 0; i < count; i++) {
+    if (count > 4 && i > 0 && (count - i) % 3 == 0) out += "\u202f";
+    out += digits[i];
+  }
+}
+
 void add_bytes(std::string &out, u64 n) {
   static constexpr const char *units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
   double v = static_cast<double>(n);
@@ -87,6 +100,7 @@ void add_value(std::string &out, const StatValue &v, PageColumn::Shape shape) {
   if (shape == PageColumn::Bytes) add_bytes(out, v.num);
   else if (shape == PageColumn::Seconds) add_duration(out, v.num);
   else if (v.type == StatValue::Str) add_html(out, v.str);
+  else if (v.type == StatValue::U32 || v.type == StatValue::U64) add_grouped(out, v.num);
   else add_number(out, v);
 }
 
@@ -179,13 +193,21 @@ void HtmlPage::summary(std::string &out) {
   out += "<dl class=\"summary\">";
   figure("Up for", [&] { add_duration(out, static_cast<u64>(std::max<i64>(0, s_.wall_s - row.started_wall_s.load()))); });
   figure("Workers", [&] { add(out, info.workers); });
+  u32 servers = 0, usable = 0;
+  for (const auto &p : s_.config.proxies)
+    for (const auto &server : p->servers)
+      if (server->row != no_row) servers++, usable += server_usable(s_.service.server(server->row));
+  figure("Servers up", [&] {
+    add(out, usable);
+    add(out += " <small>of ", servers), out += "</small>";
+  });
   figure("Connections", [&] {
     add(out, row.conns.count());
-    if (u32 limit = row.maxconn.load()) add(out += " <small>of ", limit), out += "</small>";
+    if (u32 limit = row.maxconn.load()) add_grouped(out += " <small>of ", limit), out += "</small>";
   });
   figure("Connections/s", [&] { add(out, row.connection_rate.read(s_.now)); });
   figure("Sessions/s", [&] { add(out, row.session_rate.read(s_.now)); });
-  figure("Requests", [&] { add(out, info.process.requests.get()); });
+  figure("Requests", [&] { add_grouped(out, info.process.requests.get()); });
   figure("Sent", [&] { add_bytes(out, info.process.bytes_out.get()); });
   out += "</dl>";
 }
@@ -236,7 +258,17 @@ void HtmlPage::begin_proxy(std::string &out, const Proxy &p) {
     add(out += "\"><input type=\"hidden\" name=\"b\" value=\"#", p.id);
     out += "\">";
   }
-  out += "<div class=\"scroll\"><table><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Status</th>";
+  // One set of widths for all tables: their columns stand below each other.
+  unsigned whole = name_width + status_width;
+  for (const PageColumn &c : columns) whole += c.width;
+  auto width = [&](unsigned share) {
+    char text[64];
+    out.append(text, static_cast<size_t>(std::snprintf(text, sizeof text, "<col style=\"width:%.2f%%\">", 100.0 * share / whole)));
+  };
+  out += "<div class=\"scroll\"><table><colgroup>";
+  width(name_width), width(status_width);
+  for (const PageColumn &c : columns) width(c.width);
+  out += "</colgroup><thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Status</th>";
   for (const PageColumn &c : columns) (((out += "<th scope=\"col\" title=\"") += c.explained) += "\">") += c.heading, out += "</th>";
   out += "</tr></thead><tbody>";
 }
@@ -283,18 +315,19 @@ void HtmlPage::row(std::string &out) {
   }
   out += "</td>";
   for (size_t c = 0; c < column_count; c++) {
-    size_t before = out.size();
-    ((out += "<td data-label=\"") += columns[c].heading) += "\">";
-    bool any = false;
+    std::string text;
+    bool any = false, something = false;
     for (const StatField *f : resolved.of[c]) {
       StatValue v = value(f, line_);
       if (v.type == StatValue::Empty) continue;
-      if (any) out += " / ";
-      add_value(out, v, columns[c].shape);
-      any = true;
+      if (any) text += " / ";
+      add_value(text, v, columns[c].shape);
+      any = true, something |= v.num != 0 || v.type == StatValue::Str;
     }
-    if (!any) out.resize(before), out += "<td class=\"none\">";
-    out += "</td>";
+    string_view look = !any ? "none" : !something ? "zero" : columns[c].alarming ? "hot" : "";
+    ((out += "<td data-label=\"") += columns[c].heading) += '"';
+    if (!look.empty()) ((out += " class=\"") += look) += '"';
+    ((out += '>') += text) += "</td>";
   }
   out += "</tr>\n";
 }

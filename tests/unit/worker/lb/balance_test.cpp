@@ -91,6 +91,21 @@ TEST_CASE("least connections is exact over worker processes that only take") {
   for (u32 i = 0; i < 4; i++) CHECK(f.row(i).served.count() == 1000);
 }
 
+TEST_CASE("least connections does not look at every server while some are idle") {
+  auto time_of_picks = [](size_t servers) {
+    FarmFixture f(std::vector<u32>(servers, 1));
+    f.backend->balance.algorithm = BalanceAlgorithm::LeastConn;
+    f.assign();
+    TestWorker w(f);
+    w.farm.pick({}); // builds what it needs
+    i64 began = monotonic_us();
+    for (int i = 0; i < 2000; i++) w.farm.release(*w.farm.pick({}).server);
+    return std::max<i64>(1, monotonic_us() - began);
+  };
+  time_of_picks(8);
+  CHECK(time_of_picks(4096) < 50 * time_of_picks(8)); // a linear search would take 512 times as long
+}
+
 TEST_CASE("first fills by id up to maxconn; then requests wait") {
   FarmFixture f({1, 1}, 2);
   f.backend->balance.algorithm = BalanceAlgorithm::First;
