@@ -7,7 +7,7 @@
 namespace penstock {
 
 std::span<const ControlHook> control_hooks() {
-  static const ControlHook hooks[] = {check_hook(), cli_hook()};
+  static const ControlHook hooks[] = {check_hook(), pattern_hook(), cli_hook()};
   return hooks;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "shared/expr/pattern.h"
 #include "worker/cli/question.h"
 #include "worker/log/sinks.h"
 #include "worker/master_link.h"
@@ -151,6 +152,8 @@ int worker_main(const WorkerStart &start) {
   set_log_pid(start.log_pid);
   auto owned = std::make_unique<Runtime>(start);
   Serving serving(start);
+  if (start.config->pattern_files && start.config->pattern_files->usable())
+    runtime->loop.mark_turns(start.config->pattern_files->store().heap().claim_reader(start.slot).turn);
   MasterLink link(runtime->loop, serving, start.channel_fd, start.generation);
   serving.link = &link;
   link.ready();

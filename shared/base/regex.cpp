@@ -41,16 +41,26 @@ PCRE2_SPTR bytes(string_view s) { return reinterpret_cast<PCRE2_SPTR>(s.data() ?
 
 } // namespace
 
-std::shared_ptr<const Regex> Regex::compile(string_view pattern, bool ignore_case, std::string &error) {
+static pcre2_code *compile_plainly(string_view pattern, bool ignore_case, std::string &error) {
   int code = 0;
   PCRE2_SIZE at = 0;
   pcre2_code *compiled = pcre2_compile(bytes(pattern), pattern.size(), ignore_case ? PCRE2_CASELESS : 0, &code, &at, nullptr);
-  if (!compiled) {
-    char message[160];
-    pcre2_get_error_message(code, reinterpret_cast<PCRE2_UCHAR *>(message), sizeof message);
-    error = "the regular expression '" + std::string(pattern) + "' is malformed at character " + std::to_string(at + 1) + ": " + message;
-    return nullptr;
-  }
+  if (compiled) return compiled;
+  char message[160];
+  pcre2_get_error_message(code, reinterpret_cast<PCRE2_UCHAR *>(message), sizeof message);
+  error = "the regular expression '" + std::string(pattern) + "' is malformed at character " + std::to_string(at + 1) + ": " + message;
+  return nullptr;
+}
+
+bool Regex::check(string_view pattern, bool ignore_case, std::string &error) {
+  pcre2_code *compiled = compile_plainly(pattern, ignore_case, error);
+  pcre2_code_free(compiled);
+  return compiled != nullptr;
+}
+
+std::shared_ptr<const Regex> Regex::compile(string_view pattern, bool ignore_case, std::string &error) {
+  pcre2_code *compiled = compile_plainly(pattern, ignore_case, error);
+  if (!compiled) return nullptr;
   std::shared_ptr<Regex> re(new Regex);
   re->pattern_ = pattern;
   re->code_ = new Code{compiled, pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE) == 0};

@@ -19,6 +19,8 @@ class Regex : Pinned {
   /// Null on a malformed expression; `error` then says what and where.
   static std::shared_ptr<const Regex> compile(string_view pattern, bool ignore_case, std::string &error);
   ~Regex();
+  /// Whether it could be compiled; without making code for it.
+  static bool check(string_view pattern, bool ignore_case, std::string &error);
 
   bool matches(string_view subject) const;
 

@@ -11,37 +11,50 @@
 
 namespace penstock {
 
-namespace {
-
-std::string quoted(string_view s) { return "'" + std::string(s) + "'"; }
+static std::string quoted(string_view s) { return "'" + std::string(s) + "'"; }
 
 /// The flags of an ACL line, which stand between the expression and the patterns.
 struct AclFlags {
   bool ignore_case = false, as_map = false, ended = false; // ended: by "--"
   std::optional<MatchMethod> method;
-  std::vector<std::string> files;
+  std::optional<u32> id;
+  struct File {
+    std::string name;
+    bool ignore_case; // -i holds for what follows it
+  };
+  std::vector<File> files;
 };
 
-bool read_flags(Words &words, AclFlags &flags) {
+static bool read_method(Words &words, AclFlags &flags) {
+  auto word = words.need("a match method");
+  if (!word) return false;
+  if (!flags.files.empty()) {
+    words.alert_last("-m must stand before -f: it says how the patterns of the file are read");
+    return false;
+  }
+  flags.method = match_method_of(*word);
+  if (flags.method) return true;
+  NearMiss near(*word);
+  for (string_view m : {"found", "bool", "int", "ip", "bin", "len", "str", "beg", "sub", "dir", "dom", "end", "reg"}) near.consider(m);
+  words.alert_last("unknown match method " + quoted(*word) + "; there are found, bool, int, ip, bin, len, str, beg, sub, dir, dom, end and reg", near.hint());
+  return false;
+}
+
+static bool read_flags(Words &words, AclFlags &flags) {
   for (;;) {
     if (words.take("-i")) flags.ignore_case = true;
     else if (words.take("-n")) continue; // names are never resolved here
     else if (words.take("-M")) flags.as_map = true;
     else if (words.take("-u")) {
-      if (!words.need_int("an identifier", 1, UINT32_MAX)) return false;
+      auto id = words.need_int("an identifier", 0, INT32_MAX);
+      if (!id) return false;
+      flags.id = static_cast<u32>(*id);
     } else if (words.take("-f")) {
       auto file = words.need("a file of patterns");
       if (!file) return false;
-      flags.files.emplace_back(*file);
+      flags.files.push_back({std::string(*file), flags.ignore_case});
     } else if (words.take("-m")) {
-      auto word = words.need("a match method");
-      if (!word) return false;
-      flags.method = match_method_of(*word);
-      if (flags.method) continue;
-      NearMiss near(*word);
-      for (string_view m : {"found", "bool", "int", "ip", "bin", "len", "str", "beg", "sub", "dir", "dom", "end", "reg"}) near.consider(m);
-      words.alert_last("unknown match method " + quoted(*word) + "; there are found, bool, int, ip, bin, len, str, beg, sub, dir, dom, end and reg", near.hint());
-      return false;
+      if (!read_method(words, flags)) return false;
     } else {
       flags.ended = words.take("--");
       return true;
@@ -50,7 +63,7 @@ bool read_flags(Words &words, AclFlags &flags) {
 }
 
 /// Without -m: that of the derivative (path_beg), of the fetch, or of the type that comes out.
-std::optional<MatchMethod> implied_method(string_view name, const Expr &e) {
+static std::optional<MatchMethod> implied_method(string_view name, const Expr &e) {
   if (e.converters.empty()) {
     if (const AclAliasDef *alias = find_acl_alias(name)) return match_method_of(alias->match);
     if (!e.fetch->acl_match.empty()) return match_method_of(e.fetch->acl_match);
@@ -58,12 +71,10 @@ std::optional<MatchMethod> implied_method(string_view name, const Expr &e) {
   return default_match(e.out);
 }
 
-bool is_operator(string_view w) { return w == "eq" || w == "ge" || w == "gt" || w == "le" || w == "lt"; }
+static bool is_operator(string_view w) { return w == "eq" || w == "ge" || w == "gt" || w == "le" || w == "lt"; }
 
 /// Fetches whose numbers are versions, "3.1".
-bool is_dotted(string_view fetch) { return fetch == "req.ssl_ver" || fetch == "req_ssl_ver"; }
-
-} // namespace
+static bool is_dotted(string_view fetch) { return fetch == "req.ssl_ver" || fetch == "req_ssl_ver"; }
 
 bool Compiler::acl_test(Acl &into, bool until_brace) {
   Place at = words_.place();
@@ -87,40 +98,57 @@ bool Compiler::acl_test(Acl &into, bool until_brace) {
     return false;
   }
 
-  if (!flags.files.empty() && !config_.pattern_files) config_.pattern_files = std::make_shared<PatternFiles>();
-  for (const std::string &file : flags.files) {
-    std::string error;
-    auto set = config_.pattern_files->load(file, flags.as_map ? PatternFiles::Map : PatternFiles::Patterns, test.match, flags.ignore_case, error);
-    if (!set) {
-      diags().alert(at, error);
-      return false;
-    }
-    test.patterns.push_back(std::move(set));
-  }
-
-  auto own = std::make_shared<PatternSet>(test.match, flags.ignore_case);
   bool takes_patterns = test.match != MatchMethod::Found && test.match != MatchMethod::Bool;
-  bool numbers = test.match == MatchMethod::Int || test.match == MatchMethod::Len;
+  if (takes_patterns ? !acl_patterns(test, flags, name, at, until_brace) : !skip_patterns(until_brace)) return false;
+  into.needs |= test.expr.needs;
+  into.tests.push_back(std::move(test));
+  return true;
+}
+
+/// found and bool compare nothing.
+bool Compiler::skip_patterns(bool until_brace) {
+  while (!words_.at_end() && !(until_brace && words_.peek() == "}")) words_.next();
+  return true;
+}
+
+/// A set for every file, and one for the words of the line: also without any, as some can be added at run time.
+bool Compiler::acl_patterns(AclTest &test, const AclFlags &flags, string_view criterion, Place at, bool until_brace) {
+  if (!config_.pattern_files) config_.pattern_files = std::make_shared<PatternFiles>();
+  PatternFiles &lists = *config_.pattern_files;
+  const bool dotted = is_dotted(test.expr.fetch->name);
+  std::string error;
+  auto fail = [&] {
+    diags().alert(at, error);
+    return false;
+  };
+  for (const AclFlags::File &file : flags.files) {
+    const PatternSet *set = lists.of_file(file.name, {.kind = flags.as_map ? PatternFiles::Map : PatternFiles::Patterns, .method = test.match, .ignore_case = file.ignore_case, .dotted = dotted, .acl = true, .place = at}, error);
+    if (!set) return fail();
+    test.patterns.push_back(set);
+  }
+  PatternSet *own = lists.of_words(criterion, test.match, flags.ignore_case, dotted, flags.id, at, error);
+  if (!own) return fail();
+  const bool numbers = test.match == MatchMethod::Int || test.match == MatchMethod::Len;
   string_view op = "eq";
+  bool any = false;
   while (!words_.at_end() && !(until_brace && words_.peek() == "}")) {
-    string_view pattern = words_.next();
-    if (!takes_patterns) continue;
+    std::string pattern(words_.next());
     if (numbers && is_operator(pattern)) {
-      op = pattern;
+      op = pattern == "eq" ? "eq" : pattern == "ge" ? "ge" : pattern == "gt" ? "gt" : pattern == "le" ? "le" : "lt";
       continue;
     }
-    std::string error;
-    bool added = numbers ? own->add_int(op, pattern, is_dotted(test.expr.fetch->name), error) : own->add(pattern, {}, error);
-    if (added) continue;
+    std::string text;
+    if (numbers ? range_of_operator(op, pattern, dotted, text, error) && lists.add_word(*own, text, error) : lists.add_word(*own, pattern, error)) {
+      any = true;
+      continue;
+    }
     words_.alert_last(error);
     return false;
   }
-  own->build_index();
-  if (takes_patterns && own->empty() && flags.files.empty() && !flags.ended)
+  own->copy_few();
+  if (!any && flags.files.empty() && !flags.ended && !flags.id)
     diags().warning(at, "the ACL has no pattern and never matches; write '--' if that is meant, or -m found or -m bool to test presence or truth");
-  if (!own->empty()) test.patterns.insert(test.patterns.begin(), std::move(own));
-  into.needs |= test.expr.needs;
-  into.tests.push_back(std::move(test));
+  test.patterns.insert(any ? test.patterns.begin() : test.patterns.end(), own);
   return true;
 }
 

@@ -152,6 +152,13 @@ static MatchMethod map_method(string_view converter) {
   return match_method_of(parts[1]).value_or(MatchMethod::Str);
 }
 
+/// "map_dom_int" asks for numbers as values.
+static u8 map_values(string_view converter) {
+  auto parts = split(converter, '_');
+  if (parts.size() < 3) return PatternList::any_text;
+  return parts[2] == "int" ? PatternList::numbers : parts[2] == "ip" ? PatternList::addresses : PatternList::any_text;
+}
+
 static std::optional<i64> mask_bits(string_view text, bool v6) {
   if (auto n = parse_u64(text)) return *n <= (v6 ? 128u : 32u) ? std::optional<i64>(static_cast<i64>(*n)) : std::nullopt;
   if (v6) return std::nullopt;
@@ -195,9 +202,7 @@ bool ExprParser::convert_arg(string_view owner, size_t index, const ArgSpec &spe
     case ArgType::Map: {
       Config &config = compiler_.config();
       if (!config.pattern_files) config.pattern_files = std::make_shared<PatternFiles>();
-      auto set = config.pattern_files->load(text, PatternFiles::Map, map_method(owner), false, error);
-      out.ref = set.get();
-      out.owner = set;
+      out.ref = config.pattern_files->of_file(text, {.kind = PatternFiles::Map, .method = map_method(owner), .values = map_values(owner), .place = place_}, error);
       return out.ref;
     }
     case ArgType::Var: return variable();
@@ -428,6 +433,7 @@ void resolve_names(Config &config, Diagnostics &diags) {
     diags.alert(p.place, p.where + ": " + error, near.hint());
   }
   config.pending_names.clear();
+  if (config.pattern_files) config.pattern_files->finish(diags);
 }
 
 } // namespace penstock

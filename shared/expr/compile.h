@@ -18,7 +18,7 @@ namespace penstock {
 struct Config;
 struct Proxy;
 class PatternSet; // shared/expr/pattern.h
-struct PatternEntry;
+struct AclFlags;
 
 struct ConverterStep {
   const ConverterDef *def = nullptr;
@@ -39,7 +39,7 @@ struct Expr {
 struct AclTest {
   Expr expr;
   MatchMethod match = MatchMethod::Found;
-  std::vector<std::shared_ptr<const PatternSet>> patterns; // the line's own, and one per file; files are loaded once
+  std::vector<const PatternSet *> patterns; // the line's own, and one per file; Config::pattern_files has them
 };
 
 /// A named ACL: any of its lines matches.
@@ -135,7 +135,8 @@ class Compiler {
   friend class ExprParser;
   bool acl_test(Acl &into, bool until_brace);
   const Acl *find_acl(string_view name) const;
-  bool acl_patterns(AclTest &test, bool until_brace);
+  bool acl_patterns(AclTest &test, const AclFlags &flags, string_view criterion, Place at, bool until_brace);
+  bool skip_patterns(bool until_brace);
   std::optional<ConditionTerm> condition_term();
 
   Words &words_;

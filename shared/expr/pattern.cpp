@@ -1,222 +1,95 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Looking up. What reads files is in pattern_files.cpp.
 #include "shared/expr/pattern.h"
 
-#include <algorithm>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "shared/base/text.h"
-#include "shared/expr/pattern_index.h"
 
 namespace penstock {
 
-/// Up to here a plain array is searched from front to back.
-static constexpr size_t few = 8;
-
-struct PatternSet::Index {
-  HashIndex hash;
-  PrefixIndex prefix;
-  SubstringIndex substring;
-  RangeIndex<u64> ints;
-  RangeIndex<u32> v4;
-  RangeIndex<u128> v6;
-  std::vector<char> folded; // lower-case copy of the text, where case is ignored
-  bool usable = true;
-};
-
-PatternSet::PatternSet(MatchMethod method, bool ignore_case)
-    : method_(method), ignore_case_(ignore_case && method != MatchMethod::Bin) {}
-PatternSet::~PatternSet() = default;
-
-// --------------------------------------------------------------------------------------------- filling
-
 namespace {
 
-bool is_delimiter(MatchMethod m, char c) {
-  return m == MatchMethod::Dir ? c == '/' || c == '?' : c == '/' || c == '?' || c == '.' || c == ':';
-}
-
-std::string strip_delimiters(MatchMethod m, string_view key) {
-  while (!key.empty() && is_delimiter(m, key.front())) key.remove_prefix(1);
-  while (!key.empty() && is_delimiter(m, key.back())) key.remove_suffix(1);
-  return std::string(key);
-}
-
-bool hex_to_bytes(string_view hex, std::string &out) {
-  if (hex.size() % 2) return false;
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    int high = hex_digit(hex[i]), low = hex_digit(hex[i + 1]);
-    if (high < 0 || low < 0) return false;
-    out += static_cast<char>(high * 16 + low);
-  }
-  return true;
-}
-
-/// "10.12", "127.1", "192.168.1/22": what is left out are zero bytes in the middle.
-std::optional<Network> parse_short_v4(string_view text) {
-  string_view ip = text.substr(0, text.find('/'));
-  auto parts = split(ip, '.');
-  if (parts.size() < 2 || parts.size() > 3) return std::nullopt;
-  std::string full(parts[0]);
-  if (parts.size() == 3) full += "." + std::string(parts[1]) + ".0." + std::string(parts[2]);
-  else full += ".0.0." + std::string(parts[1]);
-  full += text.substr(ip.size());
-  return parse_network(full);
-}
-
-/// "3" or, dotted, "3.1" (major and minor in one number, as in version checks).
-bool parse_number(string_view text, bool dotted, i64 &out) {
-  size_t dot = dotted ? text.find('.') : string_view::npos;
-  auto major = parse_i64(text.substr(0, dot));
-  if (!major) return false;
-  out = *major;
-  if (!dotted) return true;
-  i64 low = 0;
-  if (dot != string_view::npos) {
-    auto minor = parse_u64(text.substr(dot + 1));
-    if (!minor || *minor > 65535) return false;
-    low = static_cast<i64>(*minor);
-  }
-  out = (*major << 16) + low;
-  return true;
-}
-
-u64 biased(i64 v) { return static_cast<u64>(v) ^ (u64{1} << 63); }
-
-u128 bits_of(const Ip &ip) {
-  u128 v = 0;
-  for (u8 b : ip.bytes) v = v << 8 | b;
-  return v;
-}
+/// Up to here a plain array is searched from front to back.
+constexpr size_t few = 8;
+/// Compiled expressions that a process keeps of a set.
+constexpr size_t most_expressions = 16384;
 
 } // namespace
 
-bool PatternSet::add_key(string_view key, string_view value) {
-  if (text_.size() + key.size() + value.size() >= UINT32_MAX) return false;
-  PatternEntry e;
-  e.key_at = static_cast<u32>(text_.size());
-  e.key_len = static_cast<u32>(key.size());
-  text_.insert(text_.end(), key.begin(), key.end());
-  e.value_at = static_cast<u32>(text_.size());
-  e.value_len = static_cast<u32>(value.size());
-  text_.insert(text_.end(), value.begin(), value.end());
-  entries_.push_back(e);
-  return true;
-}
+struct PatternSet::Few {
+  const PatternRow *row;
+  i64 low = 0, high = 0;
+  Network network;
+  std::string bytes; // of Bin
+  string_view key;   // of Dir and Dom without delimiters at its ends
+  std::shared_ptr<const Regex> regex;
+};
 
-bool PatternSet::add(string_view key, string_view value, std::string &error) {
-  switch (method_) {
-    case MatchMethod::Int:
-    case MatchMethod::Len:
-      if (!add_int("eq", key, false, error)) return false;
-      entries_.back().value_at = static_cast<u32>(text_.size());
-      entries_.back().value_len = static_cast<u32>(value.size());
-      text_.insert(text_.end(), value.begin(), value.end());
-      return true;
-    case MatchMethod::Ip: {
-      auto net = parse_network(key);
-      if (!net) net = parse_short_v4(key);
-      if (!net) {
-        error = "'" + std::string(key) + "' is no IPv4 or IPv6 address or network";
-        return false;
-      }
-      networks_.push_back(*net);
-      break;
-    }
-    case MatchMethod::Reg: {
-      auto re = Regex::compile(key, ignore_case_, error);
-      if (!re) return false;
-      regexes_.push_back(std::move(re));
-      break;
-    }
-    case MatchMethod::Bin: {
-      std::string bytes;
-      if (!hex_to_bytes(key, bytes)) {
-        error = "'" + std::string(key) + "' is no series of pairs of hexadecimal digits";
-        return false;
-      }
-      return add_key(bytes, value);
-    }
-    case MatchMethod::Dir:
-    case MatchMethod::Dom: return add_key(strip_delimiters(method_, key), value);
-    default: break;
-  }
-  if (add_key(key, value)) return true;
-  error = "too many patterns";
-  return false;
-}
-
-bool PatternSet::add_int(string_view op, string_view text, bool dotted, std::string &error) {
-  IntRange r{INT64_MIN, INT64_MAX};
-  size_t colon = text.find(':');
-  auto bad = [&] {
-    error = "'" + std::string(text) + "' is neither a number, a range such as 1:100, nor one of eq, ge, gt, le, lt";
-    return false;
+/// The expressions of this process, each compiled when it is first tried.
+struct PatternSet::Expressions {
+  struct Entry {
+    u64 order = 0; // of the row: another one may come to lie at the same address
+    u64 tried = 0; // in which search
+    std::shared_ptr<const Regex> regex;
   };
-  if (text.empty() || text == ":") return bad();
-  string_view low = text.substr(0, colon), high = colon == string_view::npos ? low : text.substr(colon + 1);
-  if (!low.empty() && !parse_number(low, dotted, r.low)) return bad();
-  if (!high.empty() && !parse_number(high, dotted, r.high)) return bad();
-  if (r.low > r.high) return bad();
-  if (op == "ge") r.high = INT64_MAX;
-  else if (op == "le") r.low = INT64_MIN;
-  else if (op == "gt") r = {r.high == INT64_MAX ? INT64_MAX : r.high + 1, INT64_MAX};
-  else if (op == "lt") r = {INT64_MIN, r.low == INT64_MIN ? INT64_MIN : r.low - 1};
-  ints_.push_back(r);
-  std::string shown = op == "eq" ? std::string(text) : std::string(op) + " " + std::string(text);
-  return add_key(shown, {});
+  std::unordered_map<const PatternRow *, Entry> entries;
+  u64 searches = 0;
+
+  Entry &of(const PatternRow &row, bool ignore_case) {
+    auto it = entries.find(&row);
+    if (it != entries.end() && it->second.order == row.order) return it->second;
+    if (it == entries.end() && entries.size() >= most_expressions) entries.clear();
+    Entry &e = entries[&row];
+    std::string error;
+    e = {row.order, 0, Regex::compile(row.text(), ignore_case, error)};
+    return e;
+  }
+};
+
+PatternSet::PatternSet(PatternList &list, MatchMethod method, bool ignore_case, bool dotted)
+    : list_(list), method_(method), ignore_case_(ignore_case), dotted_(dotted) {
+  if (method == MatchMethod::Reg) expressions_ = std::make_unique<Expressions>();
+}
+PatternSet::~PatternSet() = default;
+
+bool PatternSet::prepare(PatternList::Ahead ahead, std::string &error) {
+  return list_.use(method_, ignore_case_, dotted_, ahead, index_, error);
 }
 
-void PatternSet::build_index() {
-  if (entries_.size() <= few || method_ == MatchMethod::Reg) return;
-  index_ = std::make_unique<Index>();
-  std::vector<string_view> keys;
-  const char *base = text_.data();
-  if (ignore_case_) {
-    index_->folded = text_;
-    for (char &c : index_->folded) c = ascii_lower(c);
-    base = index_->folded.data();
-  }
-  for (const PatternEntry &e : entries_) keys.emplace_back(base + e.key_at, e.key_len);
-  switch (method_) {
-    case MatchMethod::Str:
-    case MatchMethod::Bin: index_->hash.build(keys, ignore_case_); break;
-    case MatchMethod::Beg:
-    case MatchMethod::Dir:
-    case MatchMethod::Dom: index_->prefix.build(keys, ignore_case_, false); break;
-    case MatchMethod::End: index_->prefix.build(keys, ignore_case_, true); break;
-    case MatchMethod::Sub: index_->usable = index_->substring.build(keys, ignore_case_); break;
-    case MatchMethod::Int:
-    case MatchMethod::Len: {
-      std::vector<RangeIndex<u64>::Range> ranges;
-      for (u32 i = 0; i < ints_.size(); i++) ranges.push_back({biased(ints_[i].low), biased(ints_[i].high), i, 0});
-      index_->ints.build(std::move(ranges));
-      break;
+void PatternSet::copy_few() {
+  few_.clear();
+  copied_ = list_.count() <= few;
+  const PatternHead &h = list_.head();
+  if (method_ == MatchMethod::Reg && list_.count() <= most_expressions)
+    for (u32 at = h.oldest; at != 0; at = list_.row(at).newer) expressions_->of(list_.row(at), ignore_case_);
+  if (!copied_) return;
+  for (u32 at = h.oldest; at != 0; at = list_.row(at).newer) {
+    const PatternRow &row = list_.row(at);
+    Few &f = few_.emplace_back();
+    f.row = &row;
+    f.key = row.text();
+    switch (method_) {
+      case MatchMethod::Int:
+      case MatchMethod::Len: parse_range(f.key, dotted_, f.low, f.high); break;
+      case MatchMethod::Ip: f.network = parse_pattern_network(f.key).value_or(Network{}); break;
+      case MatchMethod::Bin: hex_to_bytes(f.key, f.bytes); break;
+      case MatchMethod::Reg: f.regex = expressions_->of(row, ignore_case_).regex; break;
+      case MatchMethod::Dir:
+      case MatchMethod::Dom:
+        while (!f.key.empty() && is_delimiter(method_, f.key.front())) f.key.remove_prefix(1);
+        while (!f.key.empty() && is_delimiter(method_, f.key.back())) f.key.remove_suffix(1);
+        break;
+      default: break;
     }
-    case MatchMethod::Ip: {
-      std::vector<RangeIndex<u32>::Range> v4;
-      std::vector<RangeIndex<u128>::Range> v6;
-      for (u32 i = 0; i < networks_.size(); i++) {
-        const Network &n = networks_[i];
-        if (n.ip.is_v4()) {
-          u32 host = n.bits >= 32 ? 0 : ~u32{0} >> n.bits, low = n.ip.v4_host_order() & ~host;
-          v4.push_back({low, low | host, i, n.bits});
-        } else {
-          u128 host = n.bits >= 128 ? u128{0} : ~u128{0} >> n.bits, low = bits_of(n.ip) & ~host;
-          v6.push_back({low, low | host, i, n.bits});
-        }
-      }
-      index_->v4.build(std::move(v4));
-      index_->v6.build(std::move(v6));
-      break;
-    }
-    default: index_->usable = false;
   }
+  for (Few &f : few_)
+    if (method_ == MatchMethod::Bin) f.key = f.bytes;
 }
 
-// -------------------------------------------------------------------------------------------- searching
+const Regex *PatternSet::regex(const PatternRow &row) const { return expressions_ ? expressions_->of(row, ignore_case_).regex.get() : nullptr; }
+
+// ------------------------------------------------------------------------------------- one by one
 
 namespace {
 
@@ -247,8 +120,8 @@ bool word_matches(MatchMethod m, string_view s, string_view key, bool fold) {
 
 bool text_matches(MatchMethod m, string_view s, string_view key, bool fold) {
   switch (m) {
-    case MatchMethod::Str:
-    case MatchMethod::Bin: return fold ? iequals(s, key) : s == key;
+    case MatchMethod::Bin: return s == key;
+    case MatchMethod::Str: return fold ? iequals(s, key) : s == key;
     case MatchMethod::Beg: return starts_with(s, key, fold);
     case MatchMethod::End: return s.size() >= key.size() && (fold ? iequals(s.substr(s.size() - key.size()), key) : s.ends_with(key));
     case MatchMethod::Sub: return contains(s, key, fold);
@@ -258,134 +131,177 @@ bool text_matches(MatchMethod m, string_view s, string_view key, bool fold) {
 
 } // namespace
 
-i64 PatternSet::find_linear(string_view s) const {
-  i64 best = -1;
-  size_t best_len = 0;
-  bool longest = method_ == MatchMethod::Beg || method_ == MatchMethod::End; // the finest match, as the index gives
-  for (size_t i = 0; i < entries_.size(); i++) {
-    string_view k = key(i);
-    if (!text_matches(method_, s, k, ignore_case_)) continue;
-    if (!longest) return static_cast<i64>(i);
-    if (best < 0 || k.size() > best_len) best = static_cast<i64>(i), best_len = k.size();
-  }
-  return best;
-}
-
-i64 PatternSet::find_text(string_view s) const {
-  if (!index_ || !index_->usable) return find_linear(s);
-  auto any = [](size_t) { return true; };
+const PatternRow *PatternSet::find_few(const Sample &s) const {
   switch (method_) {
-    case MatchMethod::Str:
-    case MatchMethod::Bin: return index_->hash.find(s);
-    case MatchMethod::Beg:
-    case MatchMethod::End: return index_->prefix.find(s, any);
-    case MatchMethod::Sub: return index_->substring.find(s);
-    default: break;
-  }
-  i64 found = -1; // Dir, Dom
-  each_component(method_, s, [&](size_t i) {
-    string_view rest = s.substr(i);
-    found = index_->prefix.find(rest, [&](size_t n) { return n > 0 && (n == rest.size() || is_delimiter(method_, rest[n])); });
-    return found >= 0;
-  });
-  return found;
-}
-
-i64 PatternSet::find(const Sample &s) const {
-  switch (method_) {
-    case MatchMethod::Found: return 0;
-    case MatchMethod::Bool: return s.num ? 0 : -1;
     case MatchMethod::Int:
     case MatchMethod::Len: {
       i64 v = method_ == MatchMethod::Len ? static_cast<i64>(s.str.size()) : s.num;
-      if (index_) return index_->ints.find(biased(v));
-      for (size_t i = 0; i < ints_.size(); i++)
-        if (v >= ints_[i].low && v <= ints_[i].high) return static_cast<i64>(i);
-      return -1;
-    }
-    case MatchMethod::Ip: {
-      Ip v4 = s.ip, v6;
-      if (s.ip.is_v6()) {
-        v6 = s.ip;
-        auto inner = s.ip.to_v4();
-        v4 = inner ? *inner : Ip{};
-      } else {
-        v6 = s.ip.to_v6();
-      }
-      if (index_) {
-        i64 i = v4 && s.ip.is_v4() ? index_->v4.find(v4.v4_host_order()) : -1;
-        if (i < 0 && !index_->v6.empty()) i = index_->v6.find(bits_of(v6));
-        if (i < 0 && v4 && s.ip.is_v6()) i = index_->v4.find(v4.v4_host_order());
-        return i;
-      }
-      i64 best = -1;
-      for (size_t i = 0; i < networks_.size(); i++) {
-        const Network &n = networks_[i];
-        bool in = n.ip.is_v4() ? v4 && n.contains(v4) : n.contains(v6);
-        if (in && (best < 0 || n.bits > networks_[static_cast<size_t>(best)].bits)) best = static_cast<i64>(i);
-      }
-      return best;
+      for (const Few &f : few_)
+        if (v >= f.low && v <= f.high) return f.row;
+      return nullptr;
     }
     case MatchMethod::Reg:
-      for (size_t i = 0; i < regexes_.size(); i++)
-        if (regexes_[i]->matches(s.str)) return static_cast<i64>(i);
-      return -1;
-    default: return find_text(s.str);
+      for (const Few &f : few_)
+        if (f.regex && f.regex->matches(s.str)) return f.row;
+      return nullptr;
+    case MatchMethod::Ip: return few_.empty() ? nullptr : find_address(s.ip);
+    case MatchMethod::Beg: {
+      if (ignore_case_) break;
+      const Few *best = nullptr;
+      for (const Few &f : few_)
+        if (s.str.starts_with(f.key) && (!best || f.key.size() > best->key.size())) best = &f;
+      return best ? best->row : nullptr;
+    }
+    default: break;
   }
+  for (const Few &f : few_)
+    if (text_matches(method_, s.str, f.key, ignore_case_)) return f.row;
+  return nullptr;
 }
 
-// ------------------------------------------------------------------------------------------------ files
+// ------------------------------------------------------------------------------------- by index
 
 namespace {
 
-/// One line of a file: blanks at both ends off; a map line is cut after the first word.
-bool cut_line(string_view line, PatternFiles::Kind kind, string_view &key, string_view &value) {
-  line = trim(line);
-  if (line.empty() || line.front() == '#') return false;
-  key = line;
-  value = {};
-  if (kind == PatternFiles::Map) {
-    size_t gap = line.find_first_of(" \t");
-    key = line.substr(0, gap);
-    if (gap != string_view::npos) value = trim(line.substr(gap));
+/// The oldest row of those that are offered, in one version.
+struct Oldest {
+  u32 version;
+  const PatternRow *row = nullptr;
+  void offer(const PatternTrie &trie, u32 ring) {
+    trie.each_row(ring, [&](const PatternRow &r) {
+      if (row && r.order >= row->order) return true; // the ring goes on with younger ones
+      if (r.version.load(std::memory_order_relaxed) != version) return false;
+      row = &r;
+      return true;
+    });
   }
-  return true;
+};
+
+/// The last of the rows that are offered.
+struct Longest {
+  u32 version;
+  const PatternRow *row = nullptr;
+  bool offer(const PatternTrie &trie, u32 ring) {
+    trie.each_row(ring, [&](const PatternRow &r) {
+      if (r.version.load(std::memory_order_relaxed) != version) return false;
+      row = &r;
+      return true;
+    });
+    return false;
+  }
+};
+
+const PatternRow *longest_prefix(const PatternTrie &trie, const BitKey &k, u32 version) {
+  Longest best{version};
+  auto visit = [&](u32 ring, u32) { return best.offer(trie, ring); };
+  if (trie.reaches_table(k)) trie.walk(trie.hashed_root(k), k, visit);
+  if (!best.row) trie.walk(trie.short_root(), k, visit);
+  return best.row;
 }
 
 } // namespace
 
-std::shared_ptr<const PatternSet> PatternFiles::load(string_view name, Kind kind, MatchMethod method, bool ignore_case, std::string &error) {
-  bool optional = name.starts_with("opt@"), is_virtual = name.starts_with("virt@");
-  if (optional) name.remove_prefix(4);
-  else if (name.starts_with("file@")) name.remove_prefix(5);
-  std::string id = std::string(name) + '\0' + std::to_string(static_cast<int>(method)) + (ignore_case ? "i" : "") + (kind == Map ? "m" : "");
-  if (auto it = loaded_.find(id); it != loaded_.end()) return it->second;
-
-  auto set = std::make_shared<PatternSet>(method, ignore_case);
-  set->file = name;
-  if (!is_virtual) {
-    std::ifstream in{std::string(name), std::ios::binary};
-    if (!in && !optional) {
-      error = "cannot read the pattern file '" + std::string(name) + "': " + std::strerror(errno);
-      return nullptr;
+const PatternRow *PatternSet::find_text(string_view s) const {
+  const PatternTrie t = trie();
+  const u32 version = list_.current();
+  Oldest best{version};
+  auto offer = [&](u32 ring, u32) { return best.offer(t, ring), false; };
+  const bool fold = ignore_case_;
+  switch (method_) {
+    case MatchMethod::Str:
+    case MatchMethod::Bin: {
+      BitKey k = forward_key(s, fold && method_ == MatchMethod::Str);
+      t.walk(t.hashed_root(k), k, [&](u32 ring, u32 bits) {
+        if (bits == k.bits) best.offer(t, ring);
+        return false;
+      });
+      break;
     }
-    std::string content{std::istreambuf_iterator<char>(in), {}};
-    size_t number = 0;
-    for (string_view rest = content; !rest.empty();) {
-      size_t end = rest.find('\n');
-      string_view line = rest.substr(0, end), key, value;
-      rest = end == string_view::npos ? string_view() : rest.substr(end + 1);
-      number++;
-      if (!cut_line(line, kind, key, value)) continue;
-      if (!set->add(key, value, error)) {
-        error = std::string(name) + ":" + std::to_string(number) + ": " + error;
-        return nullptr;
-      }
-    }
+    case MatchMethod::Beg:
+      if (!fold) return longest_prefix(t, forward_key(s, false), version);
+      t.walk_all(forward_key(s, true), offer);
+      break;
+    case MatchMethod::End: t.walk_all(backward_key(s, fold), offer); break;
+    case MatchMethod::Sub:
+      t.walk_all(forward_key(s, fold), offer);
+      for (size_t i = 1; i < s.size(); i++) t.walk_all(forward_key(s.substr(i), fold), offer);
+      break;
+    default: // Dir, Dom
+      each_component(method_, s, [&](size_t i) {
+        string_view rest = s.substr(i);
+        t.walk_all(forward_key(rest, fold), [&](u32 ring, u32 bits) {
+          size_t n = bits / 8;
+          if (n > 0 && (n == rest.size() || is_delimiter(method_, rest[n]))) best.offer(t, ring);
+          return false;
+        });
+        return false;
+      });
   }
-  set->build_index();
-  loaded_.emplace(std::move(id), set);
-  return set;
+  return best.row;
+}
+
+const PatternRow *PatternSet::find_number(i64 v) const {
+  u8 bytes[8];
+  store_big_endian(bytes, biased(v));
+  const PatternTrie t = trie();
+  Oldest best{list_.current()};
+  t.walk_all(BitKey{bytes, 1, byte_maps.map[0], 64}, [&](u32 ring, u32) { return best.offer(t, ring), false; });
+  return best.row;
+}
+
+/// The own family first; a v4 address is looked for as ::ffff: too, and the one inside such a v6 address.
+const PatternRow *PatternSet::find_address(const Ip &ip) const {
+  const u32 version = list_.current();
+  auto in_v4 = [&](const Ip &a) { return longest_prefix(trie(0), BitKey{a.bytes.data(), 1, byte_maps.map[0], 32}, version); };
+  auto in_v6 = [&](const Ip &a) { return longest_prefix(trie(1), BitKey{a.bytes.data(), 1, byte_maps.map[0], 128}, version); };
+  if (ip.is_v4()) {
+    const PatternRow *row = in_v4(ip);
+    return row ? row : in_v6(ip.to_v6());
+  }
+  if (!ip.is_v6()) return nullptr;
+  if (const PatternRow *row = in_v6(ip)) return row;
+  auto inner = ip.to_v4();
+  return inner ? in_v4(*inner) : nullptr;
+}
+
+/// Every match contains the literal of its expression, or the expression has none: those are tried always.
+const PatternRow *PatternSet::find_expression(string_view s) const {
+  const PatternTrie t = trie();
+  const u32 version = list_.current();
+  const u64 search = ++expressions_->searches;
+  const PatternRow *best = nullptr;
+  auto try_rows = [&](u32 ring) {
+    t.each_row(ring, [&](const PatternRow &r) {
+      if (best && r.order >= best->order) return true;
+      if (r.version.load(std::memory_order_relaxed) != version) return false;
+      Expressions::Entry &e = expressions_->of(r, ignore_case_);
+      if (e.tried == search) return false;
+      e.tried = search;
+      if (e.regex && e.regex->matches(s)) best = &r;
+      return false;
+    });
+  };
+  t.walk(t.short_root(), BitKey{nullptr, 1, byte_maps.map[0], 0}, [&](u32 ring, u32) { return try_rows(ring), true; });
+  for (size_t i = 0; i < s.size(); i++)
+    t.walk_all(forward_key(s.substr(i), ignore_case_), [&](u32 ring, u32 bits) {
+      if (bits > 0) try_rows(ring);
+      return false;
+    });
+  return best;
+}
+
+const PatternRow *PatternSet::find(const Sample &s) const {
+  if (copied_ && !list_.changed()) return find_few(s);
+  if (list_.count() == 0) return nullptr;
+  switch (method_) {
+    case MatchMethod::Found:
+    case MatchMethod::Bool: return nullptr; // they have no patterns
+    case MatchMethod::Int: return find_number(s.num);
+    case MatchMethod::Len: return find_number(static_cast<i64>(s.str.size()));
+    case MatchMethod::Ip: return find_address(s.ip);
+    case MatchMethod::Reg: return find_expression(s.str);
+    default: return find_text(s.str);
+  }
 }
 
 } // namespace penstock

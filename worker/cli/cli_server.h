@@ -7,5 +7,7 @@
 namespace penstock {
 
 ControlHook cli_hook();
+/// Upkeep of the store that the commands about maps and ACLs change (cmd_pattern.cpp).
+ControlHook pattern_hook();
 
 } // namespace penstock

@@ -106,6 +106,7 @@ void CliSession::read_some() {
 bool CliSession::add_payload(string_view line) {
   if (line != line_.payload_end) {
     if (payload_.size() + line.size() < payload_limit) (payload_ += line) += '\n';
+    else payload_cut_ = true;
     return false;
   }
   in_payload_ = false;
@@ -135,6 +136,7 @@ bool CliSession::take_line() {
     line_ = parse_cli_line(line);
     command_ = 0;
     payload_.clear();
+    payload_cut_ = false;
     in_payload_ = line_.payload;
     if (!in_payload_) return true;
     if (mode == Mode::Prompt) out_ += "+ ";
@@ -149,6 +151,7 @@ void CliSession::run_next() {
   CliCall call{control_, *this, words, length, last ? string_view(payload_) : string_view(), out_, {}};
   if (!command) explain_unknown(out_, level, words);
   else if (command->level > level) call.fail("Permission denied");
+  else if (last && payload_cut_) call.fail("The payload is longer than 1 MB: send it in pieces.");
   else command->run(call);
   answer_ = std::move(call.answer);
   if (!answer_ && !ending_ && !dead_) out_ += '\n';

@@ -61,6 +61,7 @@ class CliSession : Pinned {
   CliLine line_;            // what is being answered
   size_t command_ = 0;      // of line_.commands
   std::string payload_;
+  bool payload_cut_ = false; // it was longer than we take
   bool in_payload_ = false, answering_ = false, input_ended_ = false, ending_ = false, dead_ = false;
   std::unique_ptr<CliAnswer> answer_;
 };

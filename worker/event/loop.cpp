@@ -131,7 +131,10 @@ void Loop::turn(Millis at_most) {
     Tick next = impl_->wheel.next();
     sleep = next == never ? at_most : std::clamp<Millis>(next - now_ms_, 0, at_most);
   }
+  if (turn_word_) turn_word_->store((turn_word_->load(std::memory_order_relaxed) | 1) + 1, std::memory_order_release);
   int n = epoll_wait(impl_->epoll, impl_->batch, events_per_turn, static_cast<int>(sleep));
+  // Sequentially consistent: what is read from now on must not have been read before this is seen.
+  if (turn_word_) turn_word_->store(turn_word_->load(std::memory_order_relaxed) | 1, std::memory_order_seq_cst);
   read_clocks();
   turns_++;
   for (int i = 0; i < n; i++) {

@@ -3,6 +3,8 @@
 // the workers and by the control process. What is behind it (epoll today) is known to loop.cpp alone.
 #pragma once
 
+#include <atomic>
+
 #include "shared/base/basic.h"
 #include "shared/base/time.h"
 
@@ -59,6 +61,9 @@ class Loop : Pinned {
   /// Whether deferred work waits: the next turn will not sleep.
   bool busy() const;
 
+  /// A word that other processes read: odd while a turn's work is done, even while the loop waits.
+  void mark_turns(std::atomic<u64> &word) { turn_word_ = &word; }
+
   /// For a fork: the child closes it.
   int engine_fd() const;
 
@@ -74,6 +79,7 @@ class Loop : Pinned {
   i64 now_us_ = 0, wall_us_ = 0, wall_ahead_us_ = 0;
   Tick wall_due_ = 0;
   u64 turns_ = 0;
+  std::atomic<u64> *turn_word_ = nullptr;
   bool stopping_ = false;
   void read_clocks();
 };

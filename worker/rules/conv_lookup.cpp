@@ -17,19 +17,20 @@ constexpr Type type_of(Out o) { return o == Out::Int ? Type::Int : o == Out::Ip 
 /// The value of the entry that matches, else the default, else none. `groups`: \1 … in it come from the expression.
 template <Out out, bool groups> bool map_value(EvalContext &ctx, const Args &args, Sample &s) {
   const PatternSet &set = *args[0].as<PatternSet>();
-  i64 i = set.find(s);
-  if (i < 0) {
+  const PatternRow *row = set.find(s);
+  if (!row) {
     if (!args[1]) return false;
     s.set_str(args[1].str);
   } else if (out == Out::Key) {
-    s.set_str(set.key(static_cast<size_t>(i)));
+    s.set_str(set.key(*row));
   } else if (groups) {
     Regex::Captures found;
     string_view subject = s.str;
-    if (!set.regex(static_cast<size_t>(i))->search(subject, found)) return false;
-    s.set_str(expand_groups(set.value(static_cast<size_t>(i)), subject, found, ctx.scratch));
+    const Regex *re = set.regex(*row);
+    if (!re || !re->search(subject, found)) return false;
+    s.set_str(expand_groups(set.value(*row), subject, found, ctx.scratch));
   } else {
-    s.set_str(set.value(static_cast<size_t>(i)));
+    s.set_str(set.value(*row));
   }
   s.is_const = true;
   return cast(s, type_of(out), ctx.scratch);

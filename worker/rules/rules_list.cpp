@@ -20,6 +20,7 @@ std::span<const ConverterDef> conv_state();
 std::span<const ConverterDef> conv_text();
 std::span<const ConverterDef> conv_time_address();
 std::span<const ActionDef> act_fields();
+std::span<const ActionDef> act_patterns();
 std::span<const ActionDef> act_redirect();
 std::span<const ActionDef> act_reply();
 std::span<const ActionDef> act_service();
@@ -39,7 +40,7 @@ std::span<const ConverterRows> converter_tables() {
   return tables;
 }
 std::span<const ActionRows> action_tables() {
-  static constexpr ActionRows tables[] = {act_fields, act_redirect, act_reply, act_service, act_stream, act_uri, act_vars, act_verdict};
+  static constexpr ActionRows tables[] = {act_fields, act_patterns, act_redirect, act_reply, act_service, act_stream, act_uri, act_vars, act_verdict};
   return tables;
 }
 std::span<const LogTagRows> log_tag_tables() {

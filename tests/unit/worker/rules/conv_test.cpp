@@ -2,7 +2,6 @@
 // Every converter once, with values that the reference gave or that the manual states.
 #include "../../shared/expr/expr_support.h"
 
-#include "shared/expr/pattern.h"
 
 using namespace penstock;
 
@@ -125,48 +124,4 @@ TEST_CASE("dates and addresses") {
   CHECK(f.value("str(127.0.0.1:9999),rfc7239_n2np") == "9999");
   CHECK(f.value("ipv6(::1),rfc7239_nn") == "[::1]");
   CHECK(f.value("str(test),rfc7239_np") == "_test");
-}
-
-TEST_CASE("large pattern sets answer as small ones do") {
-  for (MatchMethod m : {MatchMethod::Str, MatchMethod::Beg, MatchMethod::End, MatchMethod::Sub, MatchMethod::Dir, MatchMethod::Dom}) {
-    for (bool fold : {false, true}) {
-      std::vector<std::string> keys;
-      for (int i = 0; i < 200; i++) keys.push_back("k" + std::to_string(i * 7) + (i % 3 ? "" : "/x") + (i % 5 ? "" : ".Y"));
-      PatternSet large(m, fold);
-      std::vector<std::unique_ptr<PatternSet>> single;
-      std::string error;
-      for (const auto &k : keys) {
-        CHECK(large.add(k, {}, error));
-        single.push_back(std::make_unique<PatternSet>(m, fold));
-        CHECK(single.back()->add(k, {}, error));
-        single.back()->build_index();
-      }
-      large.build_index();
-      for (int i = 0; i < 1500; i++) {
-        std::string text = (i % 2 ? "K" : "k") + std::to_string(i) + (i % 3 ? "/x" : "/k49.y/z") + (i % 4 ? "" : ".Y");
-        Sample s;
-        s.set_str(text);
-        bool any = false;
-        for (const auto &one : single) any |= one->matches(s);
-        CHECK(large.matches(s) == any);
-      }
-    }
-  }
-  PatternSet nets(MatchMethod::Ip, false);
-  std::string error;
-  for (int i = 0; i < 100; i++) CHECK(nets.add("10." + std::to_string(i) + ".0.0/16", {}, error));
-  CHECK(nets.add("10.5.6.0/24", {}, error));
-  CHECK(nets.add("2001:db8::/32", {}, error));
-  nets.build_index();
-  Sample s;
-  s.set_ip(*parse_ip("10.5.6.7"));
-  CHECK(nets.key(static_cast<size_t>(nets.find(s))) == "10.5.6.0/24");
-  s.set_ip(*parse_ip("10.5.7.7"));
-  CHECK(nets.key(static_cast<size_t>(nets.find(s))) == "10.5.0.0/16");
-  s.set_ip(*parse_ip("10.200.7.7"));
-  CHECK(nets.find(s) == -1);
-  s.set_ip(*parse_ip("2001:db8:1::1"));
-  CHECK(nets.find(s) >= 0);
-  s.set_ip(*parse_ip("::ffff:10.1.2.3"));
-  CHECK(nets.find(s) >= 0);
 }
