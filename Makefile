@@ -12,6 +12,7 @@
 BUILD    ?= build
 OPT      ?= -O2 -g1
 SAN      ?=
+STD      ?= c++23
 PREFIX   ?= /usr/local
 SYSCONF  ?= /etc
 DESTDIR  ?=
@@ -22,7 +23,7 @@ VERSION  := 0.1.0
 CCACHE   := $(shell command -v ccache 2>/dev/null)
 CXX      := g++
 CPPFLAGS += -I. -MMD -MP -DPENSTOCK_VERSION='"$(VERSION)"' -DSPDLOG_FMT_EXTERNAL=1
-CXXFLAGS += -std=c++23 $(OPT) $(SAN) -Wall -Wextra -Werror -pthread -fno-plt -fno-omit-frame-pointer
+CXXFLAGS += -std=$(STD) $(OPT) $(SAN) -Wall -Wextra -Werror -pthread -fno-plt -fno-omit-frame-pointer
 LDFLAGS  += -pthread $(SAN)
 LDLIBS   := -lPocoNet -lPocoUtil -lPocoJSON -lPocoFoundation -lssl -lcrypto -lpcre2-8 -lspdlog -lfmt -lz -lcrypt
 
@@ -37,9 +38,13 @@ unit_src := $(sort $(shell find tests/unit -name '*.cpp'))
 lib_obj  := $(lib_src:%.cpp=$(BUILD)/%.o)
 main_obj := $(main_src:%.cpp=$(BUILD)/%.o)
 unit_obj := $(unit_src:%.cpp=$(BUILD)/%.o)
+# the fuzzers' kept inputs are replayed by the unit tests; clang builds the fuzzers themselves (tests/fuzz/run)
+fuzz_names := $(patsubst tests/fuzz/%_fuzz.cpp,%,$(sort $(wildcard tests/fuzz/*_fuzz.cpp)))
+replay_obj := $(fuzz_names:%=$(BUILD)/replay/%.o)
+fuzz_lib_obj := $(filter-out $(BUILD)/master/%,$(lib_obj)) $(filter $(BUILD)/master/config/%,$(lib_obj))
 lib      := $(BUILD)/libpenstock.a
 
-.PHONY: all run check quick unit asan fuzz bench man install dist clean deps-build deps-check deps-bench deps-fuzz
+.PHONY: all run check quick unit asan fuzz fuzzers bench man install dist clean deps-build deps-check deps-bench deps-fuzz
 all: $(BUILD)/penstock
 
 $(lib): $(lib_obj)
@@ -47,7 +52,7 @@ $(lib): $(lib_obj)
 $(BUILD)/penstock: $(main_obj) $(lib)
 	@echo "  LINK $@"
 	@$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
-$(BUILD)/unit: $(unit_obj) $(lib)
+$(BUILD)/unit: $(unit_obj) $(replay_obj) $(lib)
 	@echo "  LINK $@"
 	@$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/mangen: $(BUILD)/man/mangen.o $(lib)
@@ -57,6 +62,18 @@ $(BUILD)/%.o: %.cpp
 	@mkdir -p $(@D)
 	@echo "  CXX  $<"
 	@$(CCACHE) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
+
+$(BUILD)/replay/%.o: tests/fuzz/%_fuzz.cpp
+	@mkdir -p $(@D)
+	@echo "  CXX  $< (replay)"
+	@$(CCACHE) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -DLLVMFuzzerTestOneInput=fuzz_$* -c -o $@ $<
+$(BUILD)/libfuzzed.a: $(fuzz_lib_obj)
+	@rm -f $@ && ar rcs $@ $^
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/%_fuzz.o $(BUILD)/libfuzzed.a
+	@echo "  LINK $@"
+	@$(CXX) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+.SECONDARY: $(fuzz_names:%=$(BUILD)/tests/fuzz/%_fuzz.o)
+fuzzers: $(fuzz_names:%=$(BUILD)/fuzz_%)
 
 quick unit: $(BUILD)/unit
 	$(BUILD)/unit
@@ -124,4 +141,4 @@ dist:
 clean:
 	rm -rf $(BUILD)
 
--include $(lib_obj:.o=.d) $(main_obj:.o=.d) $(unit_obj:.o=.d) $(BUILD)/man/mangen.d
+-include $(lib_obj:.o=.d) $(main_obj:.o=.d) $(unit_obj:.o=.d) $(replay_obj:.o=.d) $(wildcard $(BUILD)/tests/fuzz/*.d) $(BUILD)/man/mangen.d

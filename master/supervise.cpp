@@ -117,9 +117,9 @@ void Supervisor::tick() {
       end_child(child, kill_after);
     }
   }
-  auto due = std::ranges::partition(respawns_, [now](const Respawn &r) { return r.at > now; });
-  std::vector<Respawn> now_due(due.begin(), due.end());
-  respawns_.erase(due.begin(), due.end());
+  auto due = std::partition(respawns_.begin(), respawns_.end(), [now](const Respawn &r) { return r.at > now; });
+  std::vector<Respawn> now_due(due, respawns_.end());
+  respawns_.erase(due, respawns_.end());
   for (const Respawn &r : now_due) respawn(r.index);
 
   Tick next = std::min({phase_deadline_, retire_at_, grace_until_});

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "shared/base/leaks.h"
 #include "worker/log/sinks.h"
 #include "worker/log/state_dump.h"
 
@@ -97,6 +98,7 @@ int control_main(const ControlStart &start) {
   control.loop.run();
   for (const ControlHook &hook : control_hooks())
     if (hook.stop) hook.stop(control);
+  tell_leaks();
   current = nullptr;
   return 0;
 }

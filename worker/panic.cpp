@@ -13,6 +13,8 @@ namespace {
 
 BoardCell private_cell;
 alignas(16) char alternate_stack[32768];
+constexpr int fatal_signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP};
+struct sigaction before[SIGSYS + 1]; // whom a signal went to before us: the default, or a sanitizer
 
 u64 instruction_of([[maybe_unused]] void *context) {
 #if defined(__x86_64__)
@@ -24,13 +26,15 @@ u64 instruction_of([[maybe_unused]] void *context) {
 #endif
 }
 
-/// Stores only: nothing here may allocate, lock or format. The default action then ends the process.
+/// Stores only: nothing here may allocate, lock or format. The action from before us then ends the process.
 void on_fatal(int signal, siginfo_t *info, void *context) {
   panic_cell->fault_address.store(reinterpret_cast<u64>(info->si_addr), std::memory_order_relaxed);
   panic_cell->instruction.store(instruction_of(context), std::memory_order_relaxed);
   panic_cell->signal.store(signal, std::memory_order_release);
-  // SA_RESETHAND restored the default; the signal is raised again on return (or by us, if it was sent).
-  raise(signal);
+  sigaction(signal, &before[signal], nullptr);
+  // A fault happens once more on return, with all that belongs to it; what was sent, and a trap, does not.
+  bool fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE;
+  if (info->si_code <= 0 || !fault) raise(signal);
 }
 
 } // namespace
@@ -52,9 +56,13 @@ void panic_install(BoardCell *cell) {
   sigaltstack(&stack, nullptr);
   struct sigaction action {};
   action.sa_sigaction = on_fatal;
-  action.sa_flags = static_cast<int>(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND);
+  action.sa_flags = static_cast<int>(SA_SIGINFO | SA_ONSTACK);
   sigemptyset(&action.sa_mask);
-  for (int fatal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP}) sigaction(fatal, &action, nullptr);
+  for (int fatal : fatal_signals) {
+    struct sigaction old {};
+    sigaction(fatal, &action, &old);
+    if (old.sa_sigaction != on_fatal) before[fatal] = old;
+  }
 }
 
 std::string panic_step_name(u32 step) {

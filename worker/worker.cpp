@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "shared/base/leaks.h"
 #include "shared/expr/pattern.h"
 #include "worker/cli/question.h"
 #include "worker/log/sinks.h"
@@ -159,6 +160,7 @@ int worker_main(const WorkerStart &start) {
   link.ready();
   runtime->loop.run();
   // The kernel closes what is open; nothing here is worth the time of taking it apart.
+  tell_leaks();
   _exit(0);
 }
 

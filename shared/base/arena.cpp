@@ -5,6 +5,7 @@ namespace penstock {
 
 void *Arena::take_slow(size_t bytes, size_t align) {
   size_t want = bytes + align > block_bytes_ ? bytes + align : block_bytes_;
+  if (address_sanitizer) want = bytes; // a block of its own
   blocks_.push_back(std::make_unique_for_overwrite<char[]>(want));
   if (blocks_.size() == 1) first_size_ = want;
   current_ = blocks_.back().get();

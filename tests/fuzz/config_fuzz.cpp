@@ -1,37 +1,47 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Fuzzes the configuration reader: any bytes must end in a model or in diagnostics. With -DSTANDALONE
 // it reads the files that are named on its command line and prints what is said about each.
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdio>
-#include <string>
+#include <cstdlib>
+#include <vector>
 
 #include "master/config/parser.h"
 #include "shared/base/switches.h"
+#include "tests/fuzz/fuzz.h"
 
 using namespace penstock;
 
 namespace {
 
-/// Bytes as a file that has a name, without touching a disk.
-std::string as_file(int fd, const std::uint8_t *data, std::size_t size) {
-  if (ftruncate(fd, 0) != 0 || pwrite(fd, data, size, 0) != static_cast<ssize_t>(size)) return "/dev/null";
-  return "/proc/self/fd/" + std::to_string(fd);
-}
+/// A configuration sets variables and switches; the next one is to find what the first one found.
+class AsBefore : Pinned {
+ public:
+  AsBefore() {
+    for (char **v = environ; *v != nullptr; v++) variables_.emplace_back(*v);
+  }
+  ~AsBefore() {
+    switches = switches_;
+    clearenv();
+    for (const std::string &v : variables_) {
+      size_t equal = v.find('=');
+      setenv(v.substr(0, equal).c_str(), v.c_str() + equal + 1, 1);
+    }
+  }
+
+ private:
+  Switches switches_ = switches;
+  std::vector<std::string> variables_;
+};
 
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
-  static int fd = memfd_create("config", 0);
+  static MemoryFile file;
+  AsBefore restored;
   switches.need_server_addresses = false; // no questions to name servers
   Config config;
   Diagnostics diags;
-  read_configuration({as_file(fd, data, size)}, config, diags);
-  for (const Diagnostic &d : diags.all()) {
-    std::string text = to_text(d);
-    if (text.empty()) __builtin_trap();
-  }
+  read_configuration({file.holding({reinterpret_cast<const char *>(data), size})}, config, diags);
+  for (const Diagnostic &d : diags.all()) must(!to_text(d).empty(), "what is wrong is told");
   return 0;
 }
 

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -213,6 +214,20 @@ class Process(Case):
         load.wait_for(200)
         load.stop()
         self.assertEqual(load.failures, [])
+
+    def test_fatal_signal_is_told_by_the_master_and_hidden_from_no_sanitizer(self):
+        p = self.start(["-W"], workers=1)
+        self.assertEqual(get(self.port).status, 200)
+        control, worker = p.children()
+        os.kill(worker, signal.SIGSEGV)
+        wait_until("another in its place", lambda: worker not in p.children() and len(p.children()) == 2)
+        wait_until("it serves again", lambda: get(self.port).status == 200)
+        if not os.environ.get("ASAN_OPTIONS"):
+            self.assertRegex(p.stderr(), rf"worker 0 \({worker}\) was killed by SIGSEGV")
+            return
+        with self.assertRaisesRegex(AssertionError, "AddressSanitizer"):
+            p.look_for_reports()
+        shutil.rmtree(p.folder / "reports")  # seen
 
     def test_killed_control_is_replaced(self):
         p = self.start(["-W", "-S", "unix@master"])

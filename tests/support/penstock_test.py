@@ -441,6 +441,26 @@ class Load:
 
 # ------------------------------------------------------------------------------------------------ penstock
 
+def reports_into(folder):
+    """Sanitizers write into files there: the standard error of a daemon leads nowhere, and what is no user's may write too."""
+    if not os.environ.get("ASAN_OPTIONS"):
+        return {}
+    reports = pathlib.Path(folder) / "reports"
+    reports.mkdir(exist_ok=True)
+    reports.chmod(0o1777)
+    pathlib.Path(folder).chmod(0o755)
+    return {name: f"{os.environ.get(name, '')}:log_path={reports}/report" for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS")}
+
+
+def look_for_reports(folder, stderr):
+    """Raises what sanitizers told, in files or (where those could not be written) on standard error."""
+    texts = [stderr, *(f.read_text(errors="replace") for f in sorted(pathlib.Path(folder).glob("reports/*")))]
+    for text in texts:
+        for mark in ("ERROR: AddressSanitizer", "runtime error:", "ERROR: LeakSanitizer", "Sanitizer: CHECK failed"):
+            if mark in text:
+                raise AssertionError(text[max(0, text.index(mark) - 200):][:6000])
+
+
 class Penstock:
     """A running penstock. `config` is its text; @NAME@ words are replaced from the further arguments.
 
@@ -456,7 +476,7 @@ class Penstock:
         self.write(config)
         self.args = list(args)
         self.notify = None
-        environment = dict(os.environ, **(env or {}))
+        environment = dict(os.environ, **(env or {}), **reports_into(self.folder))
         if "-Ws" in self.args:
             path = str(self.folder / "notify")
             self.notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -569,10 +589,7 @@ class Penstock:
 
     def look_for_reports(self):
         """What sanitizers found in any of its processes fails the test, whatever else went well."""
-        text = self.stderr()
-        for mark in ("ERROR: AddressSanitizer", "runtime error:", "ERROR: LeakSanitizer"):
-            if mark in text:
-                raise AssertionError(text[max(0, text.index(mark) - 200):][:6000])
+        look_for_reports(self.folder, self.stderr())
 
     def clean(self):
         if self.own_folder:
@@ -588,7 +605,8 @@ def run(*args, config=None, env=None, timeout=30, binary=None):
             path.write_text(config)
             argv += ["-f", str(path)]
         p = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout * PATIENCE,
-                           env=dict(os.environ, **(env or {})), cwd=folder)
+                           env=dict(os.environ, **(env or {}), **reports_into(folder)), cwd=folder)
+        look_for_reports(folder, p.stderr.decode("latin-1"))
         return p.returncode, p.stdout.decode("latin-1"), p.stderr.decode("latin-1")
 
 

@@ -58,10 +58,12 @@ template <bool words> bool piece(EvalContext &, const Args &args, Sample &s) {
   i64 index = args[0].num, count = args[2] ? args[2].num : 1, total = 0;
   size_t begin, end;
   for (Pieces p{s.str, args[1].str, words}; p.next(begin, end);) total++;
+  if (index == 0 || index > total) return false;
+  count = std::min(count, total);
   i64 first, last; // numbers from 0
   if (index > 0) first = index - 1, last = count == 0 ? total - 1 : std::min(total - 1, first + count - 1);
   else last = total + index, first = count == 0 ? 0 : std::max<i64>(0, last - count + 1);
-  if (index == 0 || last < 0 || first >= total) return false;
+  if (last < 0) return false;
   size_t from = 0, to = 0;
   Pieces p{s.str, args[1].str, words};
   for (i64 i = 0; i <= last && p.next(begin, end); i++) {

@@ -58,7 +58,7 @@ template <i64 per_second, bool utc> bool format_time(EvalContext &ctx, const Arg
   i64 v;
   if (__builtin_add_overflow(s.num, args[1].num, &v)) return false;
   time_t second = floor_divide(v, per_second);
-  u64 nanos = static_cast<u64>(v - second * per_second) * (1'000'000'000 / per_second);
+  u64 nanos = static_cast<u64>(v % per_second + (v % per_second < 0 ? per_second : 0)) * (1'000'000'000 / per_second);
   tm t;
   if (!(utc ? gmtime_r(&second, &t) : localtime_r(&second, &t))) return false;
   constexpr size_t capacity = 512;

@@ -35,7 +35,7 @@ const Address &Session::local() const {
   return *local_;
 }
 
-int Session::fd() const { return connection_->fd(); }
+int Session::fd() const { return connection_ != nullptr ? connection_->fd() : -1; }
 
 // -------------------------------------------------------------------------------------------- beginning
 

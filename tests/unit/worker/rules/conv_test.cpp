@@ -57,6 +57,10 @@ TEST_CASE("text") {
   CHECK(f.value("str(f1_f2_f3__f5),word(3,_,2)") == "f3__f5");
   CHECK(f.value("str(f1_f2_f3__f5),word(-2,_,3)") == "f1_f2_f3");
   CHECK(f.value("str(f1_f2_f3__f5),word(-3,_,0)") == "f1_f2");
+  CHECK(f.value("str(f1_f2_f3),field(2,_,9223372036854775807)") == "f2_f3");
+  CHECK(f.value("str(f1_f2_f3),word(-2,_,9223372036854775807)") == "f1_f2");
+  CHECK(f.value("str(f1_f2_f3),word(9223372036854775807,_,9223372036854775807)") == "<none>");
+  CHECK(f.value("str(f1_f2_f3),word(-9223372036854775808,_)") == "<none>");
   CHECK(f.value("str(abcdef),bytes(2,3)") == "cde");
   CHECK(f.value("str(abcdef),bytes(4)") == "ef");
   CHECK(f.value("str(//a//),ltrim(/)") == "a//");
@@ -116,6 +120,8 @@ TEST_CASE("dates and addresses") {
   CHECK(f.value("int(86399),utime(%H:%M:%S)") == "23:59:59");
   CHECK(f.value("int(1234),ms_utime(%S.%3N)") == "01.234");
   CHECK(f.value("int(1234567),us_utime(%S.%6N)") == "01.234567");
+  CHECK(f.value("int(-1),ms_utime(%S.%3N)") == "59.999");
+  CHECK(f.value("int(-9223372036854775808),us_utime(%S.%6N)") == "05.224192");
   CHECK(f.value("ipv6(::ffff:1.2.3.4),ipmask(24)") == "1.2.3.0");
   CHECK(f.value("ipv6(2001:db8:1:2::3),ipmask(24,48)") == "2001:db8:1::");
   CHECK(f.value("str('for=127.0.0.1;proto=http'),rfc7239_is_valid") == "1");
