@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "shared/base/basic.h"
-#include "shared/base/sanitizer.h"
 
 namespace penstock {
 
@@ -20,7 +19,7 @@ class Arena : Pinned {
   /// `bytes` of memory aligned to `align`, valid until reset(). Never fails but by std::bad_alloc.
   void *take(size_t bytes, size_t align = 8) {
     size_t at = (used_ + align - 1) & ~(align - 1);
-    if (current_ == nullptr || at + bytes > size_ || address_sanitizer) return take_slow(bytes, align);
+    if (current_ == nullptr || at + bytes > size_) return take_slow(bytes, align);
     used_ = at + bytes;
     return current_ + at;
   }
@@ -35,7 +34,6 @@ class Arena : Pinned {
 
   /// Forgets everything; keeps the first block for the next user.
   void reset() {
-    if (address_sanitizer) return release();
     if (blocks_.size() > 1) drop_extra_blocks();
     used_ = 0;
   }

@@ -40,7 +40,7 @@ struct Pen {
   size_t n = 0;
   Pen &operator<<(string_view s) {
     size_t take = std::min(s.size(), sizeof line - n);
-    std::memcpy(line + n, s.data(), take);
+    s.copy(line + n, take);
     n += take;
     return *this;
   }

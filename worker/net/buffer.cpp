@@ -11,8 +11,8 @@
 namespace penstock {
 
 BufferPool::BufferPool(u32 bufsize, size_t budget_of_large)
-    : capacity_{bufsize, std::max(bufsize, 64u << 10), std::max(bufsize, 256u << 10)}, budget_(budget_of_large) {
-  if (!address_sanitizer) kept_limit_[normal] = 256, kept_limit_[large] = 16, kept_limit_[huge] = 8;
+    : capacity_{bufsize, std::max(bufsize, 64u << 10), std::max(bufsize, 256u << 10)}, kept_limit_{256, 16, 8}, budget_(budget_of_large) {
+  if (address_sanitizer) kept_limit_[normal] = kept_limit_[large] = kept_limit_[huge] = 0;
 }
 
 BufferPool::~BufferPool() {

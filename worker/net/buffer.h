@@ -57,7 +57,7 @@ class BufferPool : Pinned {
 
  private:
   u32 capacity_[classes];
-  u32 kept_limit_[classes] = {};
+  u32 kept_limit_[classes];
   Buffer *free_[classes] = {};
   u32 kept_[classes] = {};
   size_t budget_, in_use_ = 0;

@@ -163,6 +163,7 @@ size_t Connection::put(string_view bytes, bool more) {
     }
     if (flush(true) != Io::Ok) return 0;
   }
+  if (bytes.empty()) return 0;
   if (more && bytes.size() <= gather_limit) {
     output(bytes.size())->append(bytes);
     return bytes.size();

@@ -227,7 +227,7 @@ bool H1Endpoint::finish(string_view trailers) {
     if (out == nullptr) return false;
     if (chunk_open_) out->append("\r\n"), chunk_open_ = false;
     out->append("0\r\n");
-    out->append(trailers);
+    if (!trailers.empty()) out->append(trailers);
     out->append("\r\n");
   }
   out_done_ = true;

@@ -54,7 +54,7 @@ bool splice_target(EvalContext &ctx, HttpMessage &m, size_t begin, size_t end, s
   string_view old = m.target();
   size_t size = begin + with.size() + (old.size() - end);
   char *text = ctx.scratch.chars(size + 1);
-  std::memcpy(text, old.data(), begin);
+  old.copy(text, begin);
   if (!with.empty()) std::memcpy(text + begin, with.data(), with.size());
   if (end < old.size()) std::memcpy(text + begin + with.size(), old.data() + end, old.size() - end);
   m.set_target({text, size});
@@ -83,7 +83,7 @@ template <Part part> Verdict run_set(EvalContext &ctx, const ActionData *d) {
   if (part == Part::Query && !value.empty()) { // the question mark belongs to the target, not to the value
     char *text = ctx.scratch.chars(value.size() + 1);
     text[0] = '?';
-    std::memcpy(text + 1, value.data(), value.size());
+    value.copy(text + 1, value.size());
     value = {text, value.size() + 1};
   }
   if (part == Part::Whole && value.empty()) return Verdict::Next;

@@ -63,7 +63,7 @@ bool password_fits(const User &user, string_view given) {
   static crypt_data work;
   char clear[256];
   if (given.size() >= sizeof clear) return false;
-  std::memcpy(clear, given.data(), given.size());
+  given.copy(clear, given.size());
   clear[given.size()] = '\0';
   const char *made = crypt_r(clear, user.password.c_str(), &work);
   return made && user.password == made;

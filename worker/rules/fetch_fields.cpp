@@ -137,7 +137,7 @@ class Joined {
  public:
   Joined(Arena &arena, size_t capacity) : text_(arena.chars(capacity + 1)) {}
   void add(string_view s) {
-    std::memcpy(text_ + size_, s.data(), s.size());
+    s.copy(text_ + size_, s.size());
     size_ += s.size();
   }
   void add_lower(string_view s) {

@@ -53,6 +53,7 @@ struct Fixture {
     config.frontends["app"] = config.backends["app"] = p.get();
     config.proxies.push_back(std::move(p));
     REQUIRE(service->assign_rows(config, error));
+    config.global.stats_timeout = 600'000; // however slow this machine is
     start.config = &config;
     start.service = service.get();
     control = std::make_unique<Control>(start);
