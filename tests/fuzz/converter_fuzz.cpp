@@ -86,6 +86,7 @@ bool apply(EvalContext &ctx, const ConverterStep &step, Sample &s) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   FuzzInput in(data, size);
   Stage &stage = Stage::get();
+  StageInput input;
   unsigned count = in.byte() % 3 + 1;
   Type type = types[in.byte() % std::size(types)];
   u8 stretch = in.byte();
@@ -114,6 +115,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     bool engine = evaluate_as(ctx, *expr, Type::Str, whole);
     if (engine) read_all(whole.str);
   }
-  stage.forget(stage.frontend().captures.size());
   return 0;
 }

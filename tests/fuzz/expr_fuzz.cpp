@@ -90,6 +90,7 @@ constexpr u32 response_sets[] = {at_http_response, at_http_after};
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
   FuzzInput in(data, size);
   Stage &stage = Stage::get();
+  StageInput input;
   u8 kind = in.byte() % std::size(kinds), flags = in.byte();
   string_view text = in.until('\n'), request = in.until('\xff'), response = in.until('\xff');
   bool answers = flags & on_response;
@@ -105,16 +106,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
   if (flags & everything) available |= needs_end | needs_status;
   Compiler compiler(words, stage.config, &stage.frontend(), available, set);
 
-  size_t captures = stage.frontend().captures.size();
   runtime->scratch.reset();
-  {
-    StageStream staged(request, response, in.rest());
-    if (answers) staged.with_response();
-    bool is_final = !(flags & not_final);
-    Line line{words, compiler, staged.stream().context(flags & everything ? Phase::Log : answers ? Phase::Response : Phase::Request, stage.frontend(), is_final), flags};
-    line.ctx.response_side = answers;
-    kinds[kind](line);
-  }
-  stage.forget(captures);
+  StageStream staged(request, response, in.rest());
+  if (answers) staged.with_response();
+  bool is_final = !(flags & not_final);
+  Line line{words, compiler, staged.stream().context(flags & everything ? Phase::Log : answers ? Phase::Response : Phase::Request, stage.frontend(), is_final), flags};
+  line.ctx.response_side = answers;
+  kinds[kind](line);
   return 0;
 }

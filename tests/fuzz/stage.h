@@ -94,14 +94,6 @@ class Stage : Pinned {
   Config config;
   Proxy &frontend() { return *config.proxies[0]; }
   Proxy &backend() { return *config.proxies[1]; }
-  /// What compiling one input left in the configuration goes, so that thousands do not add up.
-  void forget(size_t captures) {
-    config.pending_names.clear();
-    config.pattern_files.reset();
-    if (config.variables.size() > 1000) config.variables.clear();
-    frontend().captures.resize(captures);
-  }
-
  private:
   Stage() {
     MemoryFile file;
@@ -120,6 +112,23 @@ class Stage : Pinned {
   }
   std::unique_ptr<Service> service_;
   std::unique_ptr<Runtime> runtime_;
+};
+
+/// What compiling one input leaves in the configuration goes with this, so that thousands do not add up. To be declared
+/// before what is compiled.
+class StageInput : Pinned {
+ public:
+  ~StageInput() {
+    config_.pending_names.clear();
+    config_.pattern_files = std::move(patterns_);
+    if (config_.variables.size() > 1000) config_.variables.clear();
+    Stage::get().frontend().captures.resize(captures_);
+  }
+
+ private:
+  Config &config_ = Stage::get().config;
+  std::shared_ptr<PatternFiles> patterns_ = std::move(config_.pattern_files); // the input gets lists of its own
+  size_t captures_ = Stage::get().frontend().captures.size();
 };
 
 /// One stream on the stage: its request, its response, its body.
