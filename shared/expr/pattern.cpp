@@ -12,7 +12,7 @@ namespace {
 
 /// Up to here a plain array is searched from front to back.
 constexpr size_t few = 8;
-/// Compiled expressions that a process keeps of a set.
+/// Compiled expressions that a process keeps of a set, besides those that are tried in every search.
 constexpr size_t most_expressions = 16384;
 
 } // namespace
@@ -32,17 +32,23 @@ struct PatternSet::Expressions {
     u64 order = 0; // of the row: another one may come to lie at the same address
     u64 tried = 0; // in which search
     std::shared_ptr<const Regex> regex;
+    bool always = false; // without a literal that could tell that it need not be tried
   };
   std::unordered_map<const PatternRow *, Entry> entries;
+  size_t passing = 0; // entries that are not `always`
   u64 searches = 0;
 
   Entry &of(const PatternRow &row, bool ignore_case) {
     auto it = entries.find(&row);
     if (it != entries.end() && it->second.order == row.order) return it->second;
-    if (it == entries.end() && entries.size() >= most_expressions) entries.clear();
+    if (it == entries.end() && passing >= most_expressions) {
+      std::erase_if(entries, [](const auto &e) { return !e.second.always; });
+      passing = 0;
+    }
     Entry &e = entries[&row];
     std::string error;
-    e = {row.order, 0, Regex::compile(row.text(), ignore_case, error)};
+    e = {row.order, 0, Regex::compile(row.text(), ignore_case, error), certain_literal(row.text()).empty()};
+    passing += !e.always;
     return e;
   }
 };

@@ -70,7 +70,24 @@ bool range_of_operator(string_view op, string_view text, bool dotted, std::strin
   return true;
 }
 
+/// The usual form, "192.0.2.0/24", of which a list may have a million; nothing for any other.
+static std::optional<Network> parse_plain_v4(string_view text) {
+  u32 address = 0, number = 0, dots = 0, digits = 0;
+  size_t i = 0;
+  for (; i < text.size() && text[i] != '/'; i++) {
+    if (is_digit(text[i]) && digits < 3) number = number * 10 + static_cast<u32>(text[i] - '0'), digits++;
+    else if (text[i] == '.' && digits > 0 && number < 256 && dots < 3) address = address << 8 | number, number = digits = 0, dots++;
+    else return std::nullopt;
+    if (digits > 1 && number < 10) return std::nullopt; // leading zeros: whoever means that shall say what
+  }
+  if (dots != 3 || digits == 0 || number > 255) return std::nullopt;
+  auto bits = i == text.size() ? std::optional<u64>(32) : parse_u64(text.substr(i + 1));
+  if (!bits || *bits > 32) return std::nullopt;
+  return Network{Ip::v4(address << 8 | number), static_cast<u8>(*bits)};
+}
+
 std::optional<Network> parse_pattern_network(string_view text) {
+  if (auto plain = parse_plain_v4(text)) return plain;
   auto net = parse_network(text);
   return net ? net : parse_short_v4(text);
 }

@@ -15,7 +15,8 @@ namespace penstock {
 namespace {
 
 constexpr u32 rows_at_once = 256;    // of a dump, under the lock
-constexpr u32 deletions_at_once = 512;
+constexpr u32 deletions_at_once = 32; // likewise
+constexpr int deletion_rounds = 16;    // between two turns of the loop
 
 string_view kind_name(bool map) { return map ? "map" : "ACL"; }
 string_view kind_word(bool map) { return map ? "map" : "acl"; }
@@ -270,7 +271,8 @@ class Purge : public CliAnswer {
   ~Purge() override { loop_->cancel(clock_); }
   bool valid() const { return purge_.valid(); }
   More next(std::string &) override {
-    if (purge_.step(deletions_at_once)) return More::Done;
+    for (int i = 0; i < deletion_rounds; i++)
+      if (purge_.step(deletions_at_once)) return More::Done;
     loop_->set_timer(clock_, after(loop_->now(), 1));
     return More::Later;
   }

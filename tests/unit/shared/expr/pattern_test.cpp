@@ -216,6 +216,33 @@ TEST_CASE("a literal is taken only where every match must contain it") {
   CHECK(certain_literal(".*") == "");
 }
 
+TEST_CASE("networks in their usual form are read as any other") {
+  for (const char *good : {"10.0.0.0/8", "192.0.2.255", "0.0.0.0/0", "1.2.3.4/32"}) {
+    auto a = parse_pattern_network(good), b = parse_network(good);
+    REQUIRE(a);
+    CHECK(a->bits == b->bits);
+    CHECK(a->contains(b->ip));
+  }
+  for (const char *bad : {"10.0.0.256", "1.2.3.4/33", "1.2.3.4/", "1.2.3.4.5", "1..2.3", "1.2.3.", "1234.1.1.1", "10.0.0.0/x", ""}) CHECK_FALSE(parse_pattern_network(bad));
+  CHECK(parse_pattern_network("10.1")->contains(*parse_ip("10.0.0.1")));
+}
+
+TEST_CASE("a set of more expressions than are kept compiled finds the first that matches") {
+  PatternFiles files;
+  std::string error;
+  const PatternSet *set = files.of_file("virt@many", {.kind = PatternFiles::Map, .method = MatchMethod::Reg}, error);
+  REQUIRE(set);
+  files.store().heap().claim_reader(0);
+  for (int i = 0; i < 300; i++) REQUIRE(set->list().add("^/n" + std::to_string(i) + "x[0-9]+$", std::to_string(i), 0, error) == PatternChange::Done);
+  REQUIRE(set->list().add("^[a-z]+$", "letters", 0, error) == PatternChange::Done);
+  Sample s;
+  for (auto [text, value] : {std::pair<string_view, string_view>{"/n7x12", "7"}, {"/n299x1", "299"}, {"abc", "letters"}, {"/n7x", ""}}) {
+    s.set_str(text);
+    const PatternRow *row = set->find(s);
+    CHECK((row ? set->value(*row) : string_view()) == value);
+  }
+}
+
 TEST_CASE("operators on numbers become ranges") {
   std::string out, error;
   CHECK(range_of_operator("gt", "5", false, out, error));
