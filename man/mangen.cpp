@@ -180,6 +180,7 @@ std::string actions_page() {
     if (a->standing == Standing::Planned) continue;
     std::string name(a->name);
     if (name.ends_with('(')) name += "…)";
+    if (name.ends_with('#')) name.back() = 'N';
     out += entry(name, "May be used in: " + sets_of(a->sets) + ".", a->doc);
   }
   return out;

@@ -37,7 +37,7 @@ bool Supervisor::prepare(std::unique_ptr<Config> config) {
   std::string error;
   service_ = Service::create(error);
   board_ = make_board(board_fd_);
-  if (!service_ || !board_ || !service_->assign_rows(*config_, error)) {
+  if (!service_ || !board_ || !service_->assign_rows(*config_, error) || !tables_.assign(*config_, error)) {
     say(Severity::Alert, "cannot make shared memory: " + (error.empty() ? strerror(errno) : error));
     return false;
   }
@@ -230,6 +230,7 @@ void Supervisor::generation_serves() {
   phase_deadline_ = never;
   current_ = std::exchange(starting_, 0);
   board_->generation = current_;
+  tables_.commit();
   quick_deaths_.clear();
   respawns_.clear();
   select_living();

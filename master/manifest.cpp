@@ -104,6 +104,7 @@ constexpr LineKind kinds[] = {
     {"messages", [](LineReader &in, Manifest &m) { in >> m.messages; }},
     {"service", [](LineReader &in, Manifest &m) { in >> m.service; }},
     {"state", [](LineReader &in, Manifest &m) { in >> m.generation >> m.workers >> m.reloads >> m.failed_reloads >> m.started_s >> m.hard; }},
+    {"tables", [](LineReader &in, Manifest &m) { in >> m.tables; }},
 };
 
 } // namespace
@@ -115,6 +116,7 @@ std::string Manifest::to_text() const {
   LineWriter(out, "askers") << askers;
   LineWriter(out, "service") << service;
   LineWriter(out, "board") << board;
+  LineWriter(out, "tables") << tables;
   LineWriter(out, "master-socket") << i64{master_socket} << master_socket_key;
   LineWriter(out, "messages") << messages;
   for (const ManifestChild &c : children)
@@ -143,7 +145,7 @@ std::optional<Manifest> Manifest::from_text(string_view text) {
 
 std::vector<int> Manifest::descriptors() const {
   std::vector<int> out;
-  for (const auto *list : {&askers, &service, &board}) out.insert(out.end(), list->begin(), list->end());
+  for (const auto *list : {&askers, &service, &board, &tables}) out.insert(out.end(), list->begin(), list->end());
   if (master_socket >= 0) out.push_back(master_socket);
   for (const ManifestChild &c : children)
     if (c.channel >= 0) out.push_back(c.channel);

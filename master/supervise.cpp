@@ -222,7 +222,8 @@ void Supervisor::child_ended(Child &child, int status) {
   report_death(child, status);
   if (child.fd >= 0) loop_.remove(child);
   bool worker = child.kind == ChildKind::Worker;
-  if (worker && service_) service_->fold_slot(child.slot);
+  if (worker) tables_.fold_slot(child.slot);
+  if (worker && service_) service_->fold_slot(child.slot); // the slot is free from here on
   bool of_current = child.generation == current_ && child.state != ChildState::Ending && ending_ == Ending::No;
   bool of_starting = starting_ && child.generation == starting_;
   u32 index = child.index, slot = child.slot;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "shared/shm/stick_tables.h"
 #include "master/listeners.h"
 #include "master/manifest.h"
 #include "master/options.h"
@@ -142,6 +143,7 @@ class Supervisor : Pinned {
   Loop loop_;
   std::unique_ptr<Config> config_; // null: the mistakes of the last reload; the old generation serves
   std::unique_ptr<Service> service_;
+  TableSet tables_;
   Board *board_ = nullptr;
   int board_fd_ = -1;
   Listeners listeners_;

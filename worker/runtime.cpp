@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "shared/shm/stick_table.h"
 #include "worker/net/listener.h"
 #include "worker/stream/client_session.h"
 #include "worker/stream/flow.h"
@@ -44,6 +45,8 @@ Runtime::Runtime(const WorkerStart &start)
   servers.resize(config->server_count);
   header_case = HeaderCase(config->global.h1_case_adjust);
   for (const auto &p : config->proxies) add_proxy(*p);
+  for (const auto &t : config->tables)
+    if (t->live != nullptr) t->live->use_slot(slot);
 }
 
 void Runtime::add_proxy(const Proxy &p) {

@@ -54,7 +54,7 @@ void actions_of(std::set<std::string> &lines, u32 section) {
       for (const ActionDef &row : rows()) {
         if (!(row.sets & family.set) || row.standing == Standing::Planned) continue;
         std::string name(row.name);
-        if (name.ends_with('(')) name.back() = '*';
+        if (name.ends_with('(') || name.ends_with('#')) name.back() = '*';
         lines.insert(std::string(family.keyword) + name);
       }
   }

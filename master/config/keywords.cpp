@@ -43,6 +43,8 @@ std::span<const KeywordRows> keyword_tables() {
       rule_keywords,
       server_keywords,
       stats_keywords,
+      stick_keywords,
+      stick_table_keywords,
   };
   return tables;
 }

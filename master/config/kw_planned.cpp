@@ -101,7 +101,6 @@ constexpr KeywordDef rows[] = {
     planned("tune.quic.zero-copy-fwd-send", "QUIC."),
     planned("tune.ssl.ocsp-update.maxdelay", "Automatic updates of OCSP answers."),
     planned("tune.ssl.ocsp-update.mindelay", "Automatic updates of OCSP answers."),
-    planned("tune.stick-counters", "Number of stick counters of a stream."),
     planned("wurfl-cache-size", "Device detection by WURFL."),
     planned("wurfl-data-file", "Device detection by WURFL."),
     planned("wurfl-information-list", "Device detection by WURFL."),

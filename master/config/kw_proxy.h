@@ -27,6 +27,8 @@ std::span<const KeywordDef> log_keywords();           // kw_log.cpp
 std::span<const KeywordDef> error_keywords();         // kw_errors.cpp
 std::span<const KeywordDef> rule_keywords();          // kw_rules.cpp
 std::span<const KeywordDef> legacy_rule_keywords();   // kw_rules_legacy.cpp
+std::span<const KeywordDef> stick_keywords();         // kw_stick.cpp
+std::span<const KeywordDef> stick_table_keywords();   // kw_stick_table.cpp
 std::span<const KeywordDef> planned_proxy_keywords(); // kw_proxy_planned.cpp
 
 std::span<const OptionDef> bind_options();       // kw_bind_options.cpp

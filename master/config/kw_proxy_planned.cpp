@@ -30,11 +30,6 @@ constexpr KeywordDef rows[] = {
     planned("persist rdp-cookie", in_back, "Persistence by the RDP cookie."),
     planned("quic-initial", in_front, "Rules for the first QUIC packet."),
     planned("ssl-f-use", in_frontend | in_listen, "A certificate of the frontend."),
-    planned("stick match", in_backend | in_listen, "Persistence by a table: look up."),
-    planned("stick on", in_backend | in_listen, "Persistence by a table: look up and store."),
-    planned("stick store-request", in_backend | in_listen, "Persistence by a table: store."),
-    planned("stick store-response", in_backend | in_listen, "Persistence by a table: store from the response."),
-    planned("stick-table", in_frontend | in_backend | in_listen, "A table of keys and counters."),
     planned("use-fcgi-app", in_backend | in_listen, "Speaks FastCGI with the servers."),
 };
 static_assert(sorted_and_documented<KeywordDef>(rows));

@@ -143,6 +143,7 @@ void resolve_configuration(Config &config, Diagnostics &diags) {
   resolve_servers(config, diags);
   resolve_userlists(config, diags);
   resolve_names(config, diags); // those inside expressions
+  resolve_tables(config, diags);
   resolve_routes(config, diags);
   resolve_error_files(config, diags);
   resolve_logs(config, diags);

@@ -17,6 +17,7 @@ void resolve_configuration(Config &config, Diagnostics &diags);
 // Its parts, in their order:
 void resolve_proxy_names(Config &config, Diagnostics &diags); // resolve.cpp
 void resolve_servers(Config &config, Diagnostics &diags);     // resolve_servers.cpp: names, ids, track
+void resolve_tables(Config &config, Diagnostics &diags);      // resolve_tables.cpp: what their users ask of stick tables
 void resolve_routes(Config &config, Diagnostics &diags);      // resolve.cpp: default_backend, use_backend, use-server
 void resolve_logs(Config &config, Diagnostics &diags);        // resolve_logs.cpp: targets, formats
 void resolve_userlists(Config &config, Diagnostics &diags);   // resolve.cpp: users and groups know each other

@@ -116,6 +116,11 @@ bool open_http_errors(LineContext &ctx, string_view name) {
   return true;
 }
 
+bool open_peers(LineContext &ctx, string_view name) {
+  ctx.config.peers_name = name;
+  return true;
+}
+
 constexpr SectionDef rows[] = {
     {.name = "acme", .bit = in_acme, .doc = {.summary = "An account at a certificate authority that issues certificates automatically."}, .standing = Standing::Planned},
     {.name = "backend", .bit = in_backend, .takes_name = SectionName::Required,
@@ -150,7 +155,11 @@ constexpr SectionDef rows[] = {
     {.name = "log-forward", .bit = in_log_forward, .doc = {.summary = "Receives syslog messages and passes them on."}, .standing = Standing::Planned},
     {.name = "log-profile", .bit = in_log_profile, .doc = {.summary = "Formats of log lines by the step that emits them."}, .standing = Standing::Planned},
     {.name = "mailers", .bit = in_mailers, .doc = {.summary = "Mail servers that take alerts."}, .standing = Standing::Planned},
-    {.name = "peers", .bit = in_peers, .doc = {.summary = "Other load balancers that share stick tables."}, .standing = Standing::Planned},
+    {.name = "peers", .bit = in_peers, .takes_name = SectionName::Required,
+     .doc = {.summary = "Stick tables that belong to no proxy.",
+             .text = "Each 'table' line declares one, known to rules as SECTION/NAME. Sharing tables with other hosts is not supported yet.",
+             .example = "peers limits\n    table per_ip type ip size 100k expire 10m store http_req_rate(10s)"},
+     .open = open_peers},
     {.name = "program", .bit = in_program, .doc = {.summary = "A program that the master runs beside the workers."}, .standing = Standing::Planned},
     {.name = "resolvers", .bit = in_resolvers, .doc = {.summary = "Name servers that server addresses are looked up at."}, .standing = Standing::Planned},
     {.name = "ring", .bit = in_ring, .doc = {.summary = "A buffer in memory for log lines."}, .standing = Standing::Planned},

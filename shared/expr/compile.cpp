@@ -136,12 +136,23 @@ bool ExprParser::arguments(std::vector<std::string> &out, bool &present) {
   return fail(quote ? "a quote is not closed in the arguments" : "')' is missing after the arguments");
 }
 
-static std::shared_ptr<NameRef> pending_name(Compiler &compiler, ArgType type, const std::string &text, Place at, std::string where) {
+static std::shared_ptr<NameRef> pending_name(Compiler &compiler, ArgType type, const std::string &text, Place at, std::string where, Type key = Type::Any) {
   auto ref = std::make_shared<NameRef>();
   ref->type = type;
   ref->text = text;
-  compiler.config().pending_names.push_back({ref, at, compiler.proxy(), std::move(where)});
+  compiler.config().pending_names.push_back({ref, at, compiler.proxy(), std::move(where), key});
   return ref;
+}
+
+std::shared_ptr<NameRef> Compiler::table_option(const Expr &key, string_view what) {
+  Place at = words_.place();
+  std::string name;
+  if (words_.take("table")) {
+    auto word = words_.need("the name of a stick table after 'table'");
+    if (!word) return nullptr;
+    name = *word;
+  }
+  return pending_name(*this, ArgType::Table, name, at, "'" + std::string(what) + "'", key.out);
 }
 
 /// "map_beg_int" is a prefix match, "map" an exact one.
@@ -222,12 +233,13 @@ bool ExprParser::convert_arg(string_view owner, size_t index, const ArgSpec &spe
       out.type = ArgType::Str;
       return true;
     }
+    case ArgType::OwnTable: out.type = ArgType::Table; [[fallthrough]];
     case ArgType::Frontend:
     case ArgType::Backend:
     case ArgType::Table:
     case ArgType::Server:
     case ArgType::Userlist: {
-      auto ref = pending_name(compiler_, spec.type, text, place_, "argument " + std::to_string(index + 1) + " of " + quoted(owner));
+      auto ref = pending_name(compiler_, out.type, text, place_, "argument " + std::to_string(index + 1) + " of " + quoted(owner));
       out.ref = ref.get();
       out.owner = ref;
       return true;
@@ -258,6 +270,9 @@ bool ExprParser::convert_args(string_view owner, const char *kind, const ArgSpec
     if (!convert_arg(owner, i, specs[i], texts[i], out[i], error))
       return fail("argument '" + std::string(specs[i].name) + "' of " + quoted(owner) + ": " + error);
   }
+  std::string none;
+  for (size_t i = 0; i < most; i++)
+    if (specs[i].type == ArgType::OwnTable && !out[i]) convert_arg(owner, i, specs[i], none, out[i], none);
   return true;
 }
 
@@ -381,6 +396,24 @@ std::optional<Expr> Compiler::expression_in(string_view text, Place at) {
 
 namespace {
 
+/// What a table's keys are, as a type of samples.
+Type key_type(const TableDef &t) {
+  constexpr Type types[] = {Type::Ipv4, Type::Ipv6, Type::Int, Type::Str, Type::Bin};
+  return types[static_cast<u8>(t.key)];
+}
+
+const TableDef *find_table(Config &config, const PendingName &p, std::string &error) {
+  const TableDef *table = p.ref->text.empty() ? p.proxy ? p.proxy->table : nullptr : config.table(p.ref->text);
+  if (table && !castable(p.key, key_type(*table))) {
+    error = "keys of type " + std::string(type_name(p.key)) + " do not fit the table '" + table->name + "', whose keys are of type " + table->type_word;
+    return nullptr;
+  }
+  if (table) return table;
+  if (!p.ref->text.empty()) error = config.backend(p.ref->text) || config.frontend(p.ref->text) ? "'" + p.ref->text + "' has no 'stick-table'" : "there is no stick table '" + p.ref->text + "'";
+  else error = (p.proxy ? "'" + p.proxy->name + "' has no 'stick-table' of its own" : std::string("there is no proxy here that could have a 'stick-table'")) + ": name the table";
+  return nullptr;
+}
+
 const Server *find_server(const Proxy &backend, string_view name) {
   for (const auto &s : backend.servers)
     if (s->name == name) return s.get();
@@ -403,6 +436,7 @@ const void *look_up(Config &config, const PendingName &p, std::string &error) {
       if (const Userlist *u = config.userlist(text)) return u;
       error = "there is no userlist '" + text + "'";
       return nullptr;
+    case ArgType::Table: return find_table(config, p, error);
     case ArgType::Server: {
       size_t slash = text.find('/');
       const Proxy *backend = slash == std::string::npos ? p.proxy : config.backend(string_view(text).substr(0, slash));
@@ -419,17 +453,27 @@ const void *look_up(Config &config, const PendingName &p, std::string &error) {
   }
 }
 
+bool is_rehearsal(const Config &config, const Proxy &p) {
+  for (const auto &d : config.defaults)
+    if (d->rehearsal.get() == &p) return true;
+  return false;
+}
+
 } // namespace
 
 void resolve_names(Config &config, Diagnostics &diags) {
   for (PendingName &p : config.pending_names) {
     std::string error;
+    // A rule of a defaults section is read for its mistakes alone: each proxy that inherits it has its own table.
+    if (p.ref->type == ArgType::Table && p.ref->text.empty() && p.proxy && is_rehearsal(config, *p.proxy)) continue;
     p.ref->target = look_up(config, p, error);
     if (p.ref->target) continue;
     NearMiss near(p.ref->text);
     const auto &names = p.ref->type == ArgType::Frontend ? config.frontends : config.backends;
     if (p.ref->type == ArgType::Frontend || p.ref->type == ArgType::Backend)
       for (const auto &[name, proxy] : names) near.consider(name);
+    if (p.ref->type == ArgType::Table && !p.ref->text.empty())
+      for (const auto &table : config.tables) near.consider(table->name);
     diags.alert(p.place, p.where + ": " + error, near.hint());
   }
   config.pending_names.clear();

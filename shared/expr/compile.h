@@ -17,6 +17,7 @@ namespace penstock {
 
 struct Config;
 struct Proxy;
+struct NameRef;
 class PatternSet; // shared/expr/pattern.h
 struct AclFlags;
 
@@ -120,7 +121,9 @@ class Compiler {
   std::optional<LogFormat> log_format_word(string_view what);
   /// `if …` / `unless …` at the cursor up to the line's end; a Condition that is not present if neither is there.
   std::optional<Condition> condition();
-  /// The text in parentheses of an action's name, "txn.x" of "set-var(txn.x)".
+  /// `table NAME` at the cursor, or the proxy's own table: known when all is read. Null after an alert.
+  std::shared_ptr<NameRef> table_option(const Expr &key, string_view what);
+  /// The text in parentheses of an action's name, "txn.x" of "set-var(txn.x)"; the number of "track-sc0".
   string_view action_argument() const { return action_argument_; }
   void set_action_argument(string_view s) { action_argument_ = s; }
   /// What follows `acl NAME`: an expression, flags and patterns, to the end of the line. Several lines of a name add up.

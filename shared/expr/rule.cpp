@@ -40,6 +40,7 @@ std::unique_ptr<Rule> compile_rule(Compiler &compiler) {
     return nullptr;
   }
   string_view argument;
+  if (rule->action->name.ends_with('#')) argument = word->substr(rule->action->name.size() - 1);
   if (rule->action->name.ends_with('(')) {
     size_t open = word->find('(');
     if (!word->ends_with(')')) {

@@ -9,6 +9,12 @@ Config::Config() {
 }
 Config::~Config() = default;
 
+TableDef *Config::table(string_view name) const {
+  for (const auto &t : tables)
+    if (t->name == name) return t.get();
+  return nullptr;
+}
+
 Userlist *Config::userlist(string_view name) const {
   for (const auto &list : userlists)
     if (list->name == name) return list.get();

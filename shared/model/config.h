@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shared/model/proxy.h"
+#include "shared/model/stick_table.h"
 
 namespace penstock {
 
@@ -25,7 +26,7 @@ struct Tune {
   u32 rcvbuf_client = 0, rcvbuf_server = 0, sndbuf_client = 0, sndbuf_server = 0, rcvbuf_frontend = 0, rcvbuf_backend = 0;
   u32 sndbuf_frontend = 0, sndbuf_backend = 0, pipesize = 0, pool_low_fd_ratio = 20, pool_high_fd_ratio = 25;
   u64 vars_global_max = 0, vars_proc_max = 0, vars_sess_max = 0, vars_txn_max = 0, vars_reqres_max = 0, vars_check_max = 0;
-  u32 pattern_cache = 10000, max_checks_per_thread = 0;
+  u32 pattern_cache = 10000, max_checks_per_thread = 0, stick_counters = 3;
   bool idle_pool_shared = true, fail_alloc = false;
   std::map<std::string, std::string> other; // tune.* words that are accepted and have no bearing on our design
 };
@@ -83,6 +84,7 @@ struct PendingName {
   Place place;
   const Proxy *proxy = nullptr; // where it stands: whose servers a bare server name means
   std::string where;            // "argument 1 of 'nbsrv'"
+  Type key = Type::Any;         // of a table: what is looked up there
 };
 
 struct Config : Pinned {
@@ -93,6 +95,8 @@ struct Config : Pinned {
   std::vector<std::unique_ptr<Proxy>> proxies; // in file order
   std::vector<std::unique_ptr<Userlist>> userlists;
   std::vector<std::unique_ptr<HttpErrors>> http_errors;
+  std::string peers_name;                        // of the section being read
+  std::vector<std::unique_ptr<TableDef>> tables; // of proxies and peers sections, in file order
   std::deque<std::string> file_names; // what Place::file points into
   u32 server_count = 0;
   /// Options of server lines by their words; only while reading (master/config/kw_server.cpp).
@@ -103,6 +107,7 @@ struct Config : Pinned {
   Proxy *frontend(string_view name) const { auto it = frontends.find(name); return it == frontends.end() ? nullptr : it->second; }
   Proxy *backend(string_view name) const { auto it = backends.find(name); return it == backends.end() ? nullptr : it->second; }
   Userlist *userlist(string_view name) const;
+  TableDef *table(string_view name) const;
   /// Variables get their slots here ("txn.x" -> index); shared over the configuration. See worker/stream/vars.h.
   std::unordered_map<std::string, u32> variables;
   u32 variable_slot(const std::string &scoped_name);

@@ -123,6 +123,15 @@ struct PersistRule { // force-persist, ignore-persist
   Condition condition;
 };
 
+/// stick on|match|store-request|store-response
+struct StickRule {
+  Expr key;
+  std::shared_ptr<const struct NameRef> table; // to const TableDef *
+  bool match = false, store = false, response = false;
+  Condition condition;
+  Place place;
+};
+
 struct StatsSettings {
   std::string uri = "/haproxy?stats"; // as the manual's default
   std::string realm = "HAProxy Statistics";
@@ -228,6 +237,8 @@ struct Proxy : ProxySettings {
   std::vector<UseBackend> use_backend;
   std::vector<UseServer> use_server;
   std::vector<PersistRule> persist_rules;
+  std::vector<StickRule> stick_rules;
+  struct TableDef *table = nullptr; // its `stick-table`
   std::vector<std::unique_ptr<Condition>> monitor_fail;
   std::vector<CaptureSlot> captures;
   std::string capture_cookie;          // `capture cookie`; empty: none

@@ -38,6 +38,12 @@ string_view StickTable::stored_key(u32 e) const {
   return {own, strnlen(own, header_->key_length)};
 }
 
+std::string StickTable::padded(string_view key) const {
+  std::string out(key);
+  if (header_->key_type == static_cast<u32>(KeyType::Binary)) out.resize(header_->key_length);
+  return out;
+}
+
 // -------------------------------------------------------------------------------------------- buckets
 
 u32 StickTable::bucket_of(u32 hash, u32 buckets) {
@@ -282,18 +288,20 @@ void StickTable::run(u32 e, Tick now, Changes changes) {
 }
 
 ColumnId StickTable::column(DataType t, u32 index) const {
+  if (t == DataType::count_) return no_column; // an action that changes no rate
   const auto &ids = by_type_[static_cast<size_t>(t)];
   return index < ids.size() ? ids[index] : no_column;
 }
 
 // --------------------------------------------------------------------------------------------- by key
 
-bool StickTable::look_up(const TableKey &key, Tick now, Changes changes, EntryFacts *facts, bool refresh) {
+bool StickTable::look_up(const TableKey &key, Tick now, Changes changes, EntryFacts *facts, bool refresh, u32 *which) {
   u32 s = stripe_of(key.hash);
   Held held(*this, s);
   u32 link = find(s, key);
   if (link == 0 || expired(entry(link - 1), now)) return false;
   if (facts) *facts = {entry(link - 1).refs, entry(link - 1).touched};
+  if (which) *which = link - 1;
   run(link - 1, now, changes);
   if (refresh) touch(s, link - 1, now);
   return true;

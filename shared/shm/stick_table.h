@@ -64,6 +64,8 @@ class StickTable : Pinned {
   static std::unique_ptr<StickTable> attach(int fd, std::string &error);
   /// Whether it can be the memory of `def`: same keys, room enough.
   bool fits(const TableDef &def) const;
+  /// Whether its entries mean something to `def`: the same type of keys.
+  bool same_kind(const TableDef &def) const { return header_->key_type == static_cast<u32>(def.key); }
   /// Finds or adds the columns of `def`. False: no room for more.
   bool adopt(const TableDef &def);
   /// Makes size, expire and nopurge those of the configuration that adopted it.
@@ -83,10 +85,12 @@ class StickTable : Pinned {
   /// no_column when it is not stored. gpc0 and the like are found whether stored alone or as elements of an array.
   ColumnId column(DataType t, u32 index = 0) const;
   TableKey key(string_view bytes) const;
+  /// A key as entries show it.
+  std::string padded(string_view key) const;
 
   // ------------------------------------------------------------------ entries by key
   /// False: there is none.
-  bool look_up(const TableKey &key, Tick now, Changes changes, EntryFacts *facts = nullptr, bool refresh = false);
+  bool look_up(const TableKey &key, Tick now, Changes changes, EntryFacts *facts = nullptr, bool refresh = false, u32 *entry = nullptr);
   /// Makes one if there is none. False: the table is full and nothing may be purged.
   bool update(const TableKey &key, Tick now, Changes changes);
   enum class Removal : u8 { Done, NotFound, InUse };

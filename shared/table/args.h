@@ -24,7 +24,8 @@ enum class ArgType : u8 {
   Regex,
   Frontend, // a name, resolved to const Proxy *
   Backend,
-  Table,    // a proxy (or peers section) that has a stick table
+  Table,    // a stick table by name, resolved to const TableDef *
+  OwnTable, // the same; left out, it is the table of the proxy in which the expression stands
   Server,   // [backend/]server, resolved to const Server *
   Userlist,
   Map,      // a map or pattern file

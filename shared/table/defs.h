@@ -165,7 +165,7 @@ struct ActionData {
 };
 
 struct ActionDef {
-  string_view name; // "set-header"; a name that ends in '(' takes arguments: "set-var("
+  string_view name; // "set-header"; one that ends in '(' takes arguments: "set-var(", one that ends in '#' a number: "track-sc#"
   u32 sets = 0;     // RuleSets
   Doc doc;
   /// The cursor stands after the name. Reports and returns false on a mistake.

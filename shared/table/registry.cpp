@@ -59,6 +59,10 @@ const ActionDef *find_action(string_view word, u32 set) {
   string_view name = open == string_view::npos ? word : word.substr(0, open + 1);
   for (const ActionDef *def : index.find_all(name))
     if (def->sets & set) return def;
+  size_t digits = word.find_last_not_of("0123456789") + 1;
+  if (digits == 0 || digits == word.size()) return nullptr;
+  for (const ActionDef *def : index.find_all(std::string(word.substr(0, digits)) + '#'))
+    if (def->sets & set) return def;
   return nullptr;
 }
 

@@ -66,6 +66,7 @@ std::span<const CliCommand> server_commands();
 std::span<const CliCommand> limit_commands();
 std::span<const CliCommand> stream_commands();
 std::span<const CliCommand> pattern_commands();
+std::span<const CliCommand> table_commands();
 /// All of them in the order of `help`.
 const std::vector<const CliCommand *> &cli_commands();
 /// The one that the words call, or null; `length` becomes how many of them are its own.

@@ -4,6 +4,7 @@
 #include "shared/http/uri.h"
 #include "shared/table/registry.h"
 #include "worker/stream/reply.h"
+#include "worker/stream/track.h"
 
 namespace penstock {
 
@@ -66,6 +67,7 @@ bool is_proxied(Stream &s) {
 Verdict run_auth(EvalContext &ctx, const ActionData *data) {
   Stream &s = *ctx.stream;
   bool proxied = is_proxied(s);
+  count_tracked_error(s);
   make_reply(ctx, proxied ? 407 : 401, nullptr);
   const std::string &own = static_cast<const AuthAction *>(data)->realm;
   string_view realm = own.empty() ? string_view{ctx.proxy->name} : string_view{own};

@@ -2,6 +2,8 @@
 // See account.h.
 #include "worker/stream/account.h"
 
+#include "worker/stream/track.h"
+
 namespace penstock {
 
 template <class Counters> static void count_one(Counters &c, u16 status) {
@@ -22,6 +24,7 @@ void count_bytes(Stream &s) {
   StreamFlow &f = s.flow();
   u64 in = s.client().bytes_in() - f.counted_in, out = s.client().bytes_out() - f.counted_out;
   f.counted_in += in, f.counted_out += out;
+  if (is_tracked(s)) count_tracked_bytes(s, in, out);
   ProxyState &front = front_state(s);
   front.front_counters->bytes_in += in, front.front_counters->bytes_out += out;
   runtime->process->bytes_in += in, runtime->process->bytes_out += out;

@@ -12,6 +12,7 @@
 #include "worker/net/proxy_header_reader.h"
 #include "worker/runtime.h"
 #include "worker/stream/flow.h"
+#include "worker/stream/track.h"
 #include "worker/stream/vars.h"
 
 namespace penstock {
@@ -136,6 +137,7 @@ void ClientSession::begin() {
     return end();
   }
   count_session(*listener_);
+  if (tracked != nullptr) count_tracked(tracked, DataType::SessCnt, DataType::SessRate);
   if (p.mode == Mode::Http) return wait_for_request(true);
   start_stream();
 }
@@ -279,6 +281,7 @@ void ClientSession::end(bool with_reset) {
   if (frontend().has(Opt::Nolinger)) with_reset = true;
   with_reset ? socket_.reset() : socket_.close();
   end_kept();
+  if (tracked != nullptr) end_tracking(tracked);
   (next != nullptr) ? void(next->prev = prev) : void();
   (prev != nullptr ? prev->next : runtime->sessions) = next;
   runtime->session_total--;

@@ -12,6 +12,8 @@
 
 namespace penstock {
 
+struct StickKeys; // worker/stream/stick.h
+
 struct StreamFlow {
   struct StreamTimer : Timer { PooledStream *stream; } timer;
   struct Wake : Deferred { PooledStream *stream; } wake;
@@ -30,6 +32,7 @@ struct StreamFlow {
   size_t rule_index = 0;
   u8 rule_stage = 0;
   Tick inspect_until = never;
+  bool request_counted = false; // by what the session and the stream track
 
   // The attempt at a server.
   ServerConnection *link = nullptr;
@@ -40,6 +43,7 @@ struct StreamFlow {
   const Server *avoid = nullptr;       // has just failed
   bool wanted_forced = false;
   PersistState persist;                // what the cookie said
+  StickKeys *stick = nullptr;          // keys to be stored once a server is connected; in the stream's arena
   u32 waiter = no_row;
   i32 retries_left = 0;
   i32 attempts = 0;

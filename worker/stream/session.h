@@ -17,6 +17,7 @@ namespace penstock {
 class Stream;
 class Connection;    // worker/net/connection.h
 struct ProxyHeader;  // worker/net/proxy_proto.h: what a PROXY protocol header said, TLVs included
+struct TrackSet;     // worker/stream/track.h
 struct VarNode;      // worker/stream/vars.h: a variable, in the arena of its owner
 
 class Session : Pinned {
@@ -49,6 +50,7 @@ class Session : Pinned {
   Arena &arena() { return arena_; }
   VarNode *vars = nullptr; // scope sess
   u64 vars_bytes = 0;
+  TrackSet *tracked = nullptr; // by tcp-request connection and session rules; null: nothing
 
   ConnectionError error = ConnectionError::None;
   i32 log_level = -2; // set by tcp-request connection/session rules: -2 not set, -1 silent, else syslog level

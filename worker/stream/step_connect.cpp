@@ -6,6 +6,7 @@
 #include "worker/net/connect.h"
 #include "worker/stream/attempt.h"
 #include "worker/stream/flow.h"
+#include "worker/stream/stick.h"
 
 namespace penstock {
 
@@ -45,6 +46,7 @@ Next connected(Stream &s) {
   s.facts.times.connected_us = now_us();
   f.link->uses++;
   report_server_success(s, false);
+  if (f.stick != nullptr) store_stick_request(s);
   if (s.is_http()) return go(Step::Exchange);
   f.up.start(s.client(), *s.server_side());
   return go(Step::Response);

@@ -7,6 +7,7 @@
 #include "worker/stream/flow.h"
 #include "worker/stream/hop.h"
 #include "worker/stream/prepare.h"
+#include "worker/stream/track.h"
 
 namespace penstock {
 
@@ -85,6 +86,7 @@ Next server_gone(Stream &s) {
   report_server_error(s, true);
   if (f.retries_left > 0 && may_retry(s, silent ? retry_empty_response : retry_junk_response)) return try_again(s, false);
   state.counters->err_resp++, back_state(s).back_counters->err_resp++;
+  count_tracked_failure(s);
   return fail(s, FaultKind::ServerAbort, Side::Server, At::Headers, 502);
 }
 
@@ -93,6 +95,7 @@ Next bad_response(Stream &s) {
   report_server_error(s, true);
   if (s.flow().retries_left > 0 && may_retry(s, retry_junk_response)) return try_again(s, false);
   state.counters->err_resp++, back_state(s).back_counters->err_resp++;
+  count_tracked_failure(s);
   return fail(s, FaultKind::BadResponse, Side::Proxy, At::Headers, 502);
 }
 
@@ -100,6 +103,7 @@ Next server_too_slow(Stream &s) {
   report_server_error(s, true);
   if (s.flow().retries_left > 0 && may_retry(s, retry_response_timeout)) return try_again(s, false);
   server_state(s)->counters->err_resp++, back_state(s).back_counters->err_resp++;
+  count_tracked_failure(s);
   return fail(s, FaultKind::ServerTimeout, Side::Server, At::Headers, 504);
 }
 

@@ -7,6 +7,7 @@
 #include "worker/stream/account.h"
 #include "worker/stream/capture.h"
 #include "worker/stream/flow.h"
+#include "worker/stream/track.h"
 
 namespace penstock {
 
@@ -34,6 +35,7 @@ void note_bad_request(Stream &s) {
   ProxyState &p = front_state(s);
   p.front_counters->http_req_total++;
   p.front_counters->err_req++;
+  count_tracked_request(s);
 }
 
 bool monitor_fails(Stream &s) {
@@ -48,12 +50,14 @@ Next head_failed(Stream &s) {
   Endpoint &c = s.client();
   if (const HeadResult *bad = c.bad_head()) {
     note_bad_request(s);
+    count_tracked_error(s);
     if (Connection *from = c.connection()) note_unreadable(s, false, *bad, from->input());
     s.flow().must_close_client = true;
     return fail(s, FaultKind::BadRequest, Side::Proxy, At::Request, bad->refuse_with);
   }
   // The client went away in the middle.
   note_bad_request(s);
+  count_tracked_error(s);
   if (!c.anything_received() && s.session().request_count() == 1) s.facts.times.first_byte_us = s.facts.times.accept_us;
   s.facts.status = 400; // for the log: nobody is there to hear it
   return fail(s, FaultKind::ClientAbort, Side::Client, At::Request, 0);

@@ -5,6 +5,7 @@
 #include "worker/stream/account.h"
 #include "worker/stream/error_page.h"
 #include "worker/stream/flow.h"
+#include "worker/stream/stick.h"
 
 namespace penstock {
 
@@ -42,6 +43,10 @@ void find_wanted(Stream &s, EvalContext &ctx) {
     f.persist = p->read_request(s.request(), runtime->loop.wall_now_us() / 1'000'000, f.wanted_forced);
     if (rule < 0) f.persist.overruled();
     f.wanted = f.persist.server;
+  }
+  if (!backend.stick_rules.empty()) {
+    const Server *known = find_stick_server(s, ctx, f.wanted == nullptr && rule >= 0);
+    if (known != nullptr) f.wanted = known;
   }
   if (!backend.use_server.empty()) {
     if (const Server *by_rule = server_by_rule(s, ctx)) f.persist.overruled(), f.wanted = by_rule;

@@ -3,6 +3,7 @@
 #include "worker/stream/account.h"
 #include "worker/stream/deadlines.h"
 #include "worker/stream/flow.h"
+#include "worker/stream/track.h"
 
 namespace penstock {
 
@@ -18,6 +19,7 @@ Next ends_with(Stream &s, FaultKind kind, Side side) {
   if (client) front_state(s).front_counters->client_aborts++, back.back_counters->client_aborts++;
   else back.back_counters->server_aborts++;
   if (!client && !f.tunnel) {
+    if (s.is_http()) count_tracked_failure(s);
     back.back_counters->err_resp++;
     if (ServerState *server = server_state(s)) server->counters->err_resp++;
   }

@@ -10,6 +10,8 @@
 #include "worker/stream/capture.h"
 #include "worker/stream/flow.h"
 #include "worker/stream/prepare.h"
+#include "worker/stream/stick.h"
+#include "worker/stream/track.h"
 
 namespace penstock {
 
@@ -48,6 +50,7 @@ void note_response(Stream &s) {
   count_server_status(s, s.facts.status);
   bool failed = s.facts.status >= 500 && s.facts.status != 501 && s.facts.status != 505;
   failed ? report_server_error(s, true) : report_server_success(s, true);
+  if (is_tracked(s)) count_tracked_status(s, s.facts.status);
   if (authenticates_connection(server.message())) f.link->is_private = true;
   capture_response_head(s);
 }
@@ -119,7 +122,9 @@ Next tcp_response(Stream &s) {
   f.step_deadline = f.inspect_until;
   if (say == RulesSay::Wait) return wait(Step::Response);
   server.want(0);
-  return say == RulesSay::Go ? begin_relay(s) : next;
+  if (say != RulesSay::Go) return next;
+  if (!s.backend().stick_rules.empty()) store_stick_response(s);
+  return begin_relay(s);
 }
 
 bool opens_tunnel(Stream &s) {
@@ -171,6 +176,7 @@ Next step_response(Stream &s) {
     RulesSay say = run_stages(s, before_changes, next);
     if (say == RulesSay::Wait) return wait(Step::Response);
     if (say == RulesSay::Stop) return next;
+    if (!s.backend().stick_rules.empty()) store_stick_response(s);
     if (!prepare_response(s)) return fail(s, FaultKind::Denied, Side::Proxy, At::Headers, 502);
     f.rule_stage = in_after, f.rule_index = 0;
   }

@@ -8,6 +8,7 @@
 #include "worker/stats/page.h"
 #include "worker/stream/flow.h"
 #include "worker/stream/forwarding.h"
+#include "worker/stream/track.h"
 
 namespace penstock {
 
@@ -69,6 +70,7 @@ bool body_awaited(Stream &s, const Proxy &p) {
 /// http-request rules of `p`, then its `redirect` lines, which an 'allow' does not skip.
 Next request_rules(Stream &s, const Proxy &p, Step here, Step then) {
   StreamFlow &f = s.flow();
+  count_tracked_request(s);
   if (f.rule_stage == 0 && body_awaited(s, p)) return wait(here);
   f.step_deadline = never;
   const RuleList *lists[] = {&p.http_request, &p.redirects};
@@ -101,11 +103,12 @@ Next verdict_ends(Stream &s, Verdict v, Phase phase, At at, Next &next) {
   ProxyState &front = front_state(s);
   switch (v) {
     case Verdict::Deny:
-      if (s.tarpit && !response) return next = go(Step::Tarpit);
+      if (s.tarpit && !response) return count_tracked_error(s), next = go(Step::Tarpit);
       if (response) {
         front.front_counters->denied_resp++, back_state(s).back_counters->denied_resp++;
         if (ServerState *server = server_state(s)) server->counters->denied_resp++;
       } else {
+        if (s.is_http() && phase == Phase::Request) count_tracked_error(s);
         front.front_counters->denied_req++;
         if (s.backend_chosen()) back_state(s).back_counters->denied_req++;
       }

@@ -12,6 +12,7 @@
 #include "worker/log/sinks.h"
 #include "worker/panic.h"
 #include "worker/stream/flow.h"
+#include "worker/stream/track.h"
 #include "worker/stream/vars.h"
 
 namespace penstock {
@@ -77,6 +78,7 @@ void PooledStream::release() {
   if (next != nullptr) next->prev = prev;
   (prev != nullptr ? prev->next : runtime->streams) = next;
   runtime->loop.set_timer(own.timer, never);
+  if (tracked != nullptr) end_tracking(tracked);
   delete answer.source;
   answer = {};
   facts = {};

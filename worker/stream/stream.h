@@ -55,6 +55,7 @@ class Stream : Pinned {
 
   VarNode *txn_vars = nullptr, *req_vars = nullptr, *res_vars = nullptr; // nodes in arena()
   u64 vars_bytes = 0; // of the three scopes
+  TrackSet *tracked = nullptr; // entries of stick tables that rules of this stream track; null: none
 
   /// Captured headers by slot of the frontend (`capture request header`, declare capture); "" when none.
   string_view request_capture(u32 slot) const { return slot < request_captures_.size() ? request_captures_[slot] : string_view(); }
