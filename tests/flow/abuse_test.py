@@ -50,7 +50,7 @@ class Example(Case):
         self.assertEqual(get(port).status, 200)
 
     def test_error_blocks(self):
-        p = self.start("error-blocks", answer=lambda r: (401, [], b"") if r.path == "/secret" else (404, [], b"") if r.path == "/404" else (200, [], b""))
+        p = self.start("error-blocks", answer=lambda r: (401, [], b"") if r.target == "/secret" else (404, [], b"") if r.target == "/404" else (200, [], b""))
         c = self.client(self.port)
         c.send("PROXY TCP4 192.0.2.9 127.0.0.1 1000 80\r\n")
         for _ in range(15):

@@ -42,8 +42,8 @@ class TableProcess(Case):
         return None
 
     def workers(self, p):
-        pids = re.findall(r"pid=(\d+)", p.cli("show activity"))
-        return [int(pid) for pid in pids]
+        """Those that have begun; a slot that is claimed for one has no pid yet."""
+        return [int(pid) for pid in re.findall(r"pid=([1-9]\d*)", p.cli("show activity"))]
 
     def test_killed_workers_leave_no_connection_and_no_lock_behind(self):
         p = self.start()
