@@ -18,6 +18,7 @@ constexpr u64 least_maxconn = 16;
 u64 listening_sockets(const Config &config) {
   u64 n = config.global.stats_sockets.size();
   for (const auto &proxy : config.proxies) n += proxy->binds.size();
+  n += config.tables.size() / 2; // a descriptor each; the caller counts sockets twice
   return n;
 }
 
