@@ -124,7 +124,7 @@ TEST_CASE("the statistics page") {
 }
 
 TEST_CASE("keywords that are only known are refused by name") {
-  ConfigText t(with_http + "listen a\n bind 127.0.0.1:1\n stick-table type ip size 1k\n compression algo gzip\n" + a_server);
-  CHECK(t.mentions("8:2 'stick-table' is known but not supported yet"));
+  ConfigText t(with_http + "listen a\n bind 127.0.0.1:1\n filter trace\n compression algo gzip\n" + a_server);
+  CHECK(t.mentions("8:2 'filter' is known but not supported yet"));
   CHECK(t.mentions("9:2 'compression' is known but not supported yet"));
 }

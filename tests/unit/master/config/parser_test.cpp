@@ -65,7 +65,7 @@ TEST_CASE("all mistakes are told in one run, each with its place") {
 
 TEST_CASE("what is planned is refused as exactly that") {
   Parsed p("global\n lua-load x.lua\npeers mine\n peer a 1.2.3.4:1024\n");
-  CHECK(p.said() == "2:2 'lua-load' is known but not supported yet\n3:1 sections 'peers' are known but not supported yet\n");
+  CHECK(p.said() == "2:2 'lua-load' is known but not supported yet\n4:2 'peer' is known but not supported yet\n");
 }
 
 TEST_CASE("conditional blocks") {
