@@ -37,7 +37,7 @@ bool Supervisor::prepare(std::unique_ptr<Config> config) {
   std::string error;
   service_ = Service::create(error);
   board_ = make_board(board_fd_);
-  if (!service_ || !board_ || !service_->assign_rows(*config_, error) || !tables_.assign(*config_, error)) {
+  if (!service_ || !board_ || !service_->assign_rows(*config_, error) || !tables_.assign(*config_, error) || !rings_.assign(*config_, error)) {
     say(Severity::Alert, "cannot make shared memory: " + (error.empty() ? strerror(errno) : error));
     return false;
   }

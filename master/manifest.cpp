@@ -98,6 +98,7 @@ struct LineKind {
 constexpr LineKind kinds[] = {
     {"askers", [](LineReader &in, Manifest &m) { in >> m.askers; }},
     {"board", [](LineReader &in, Manifest &m) { in >> m.board; }},
+    {"rings", [](LineReader &in, Manifest &m) { in >> m.rings; }},
     {"child", read_child},
     {"group", read_group},
     {"master-socket", [](LineReader &in, Manifest &m) { in >> m.master_socket >> m.master_socket_key; }},
@@ -117,6 +118,7 @@ std::string Manifest::to_text() const {
   LineWriter(out, "service") << service;
   LineWriter(out, "board") << board;
   LineWriter(out, "tables") << tables;
+  LineWriter(out, "rings") << rings;
   LineWriter(out, "master-socket") << i64{master_socket} << master_socket_key;
   LineWriter(out, "messages") << messages;
   for (const ManifestChild &c : children)
@@ -145,7 +147,7 @@ std::optional<Manifest> Manifest::from_text(string_view text) {
 
 std::vector<int> Manifest::descriptors() const {
   std::vector<int> out;
-  for (const auto *list : {&askers, &service, &board, &tables}) out.insert(out.end(), list->begin(), list->end());
+  for (const auto *list : {&askers, &service, &board, &tables, &rings}) out.insert(out.end(), list->begin(), list->end());
   if (master_socket >= 0) out.push_back(master_socket);
   for (const ManifestChild &c : children)
     if (c.channel >= 0) out.push_back(c.channel);

@@ -37,7 +37,7 @@ struct Manifest {
   u32 generation = 0, workers = 0, reloads = 0, failed_reloads = 0;
   i64 started_s = 0;
   bool hard = false;
-  std::vector<int> askers, service, board, tables;
+  std::vector<int> askers, service, board, tables, rings;
   int master_socket = -1;
   std::string master_socket_key;
   std::string messages; // what the check said

@@ -119,6 +119,7 @@ Manifest Supervisor::manifest() {
   bool old_ones = std::ranges::any_of(children_, [this](const Child &c) { return c.generation != current_; });
   if (!old_ones) tables_.forget_old();
   m.tables = tables_.descriptors();
+  m.rings = rings_.descriptors();
   m.board = {board_fd_};
   m.master_socket = cli_->listener();
   m.master_socket_key = cli_->key();
@@ -159,6 +160,7 @@ void Supervisor::take_up(Manifest m, std::unique_ptr<Config> config) {
   std::string error;
   service_ = Service::attach(m.service, error);
   tables_.attach(m.tables);
+  rings_.attach(m.rings);
   if (!m.board.empty()) board_ = map_board(board_fd_ = m.board[0]);
   for (ManifestGroup &g : m.groups)
     listeners_.add({.id = g.id, .key = g.key, .fds = g.fds, .listening = static_cast<u32>(g.fds.size()), .shared = g.shared, .inherited = g.inherited,
@@ -189,7 +191,7 @@ void Supervisor::take_up(Manifest m, std::unique_ptr<Config> config) {
     service_ = Service::create(error);
   }
   if (usable && !board_) board_ = make_board(board_fd_);
-  usable = usable && service_ && board_ && service_->assign_rows(*config_, error) && tables_.assign(*config_, error);
+  usable = usable && service_ && board_ && service_->assign_rows(*config_, error) && tables_.assign(*config_, error) && rings_.assign(*config_, error);
   u32 workers = usable && config_->global.workers ? config_->global.workers : usable_cpus();
   usable = usable && listeners_.prepare(*config_, workers, false) && cli_->open(invocation_.options.master_socket, config_->global);
   reap(); // children that died while nobody listened

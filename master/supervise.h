@@ -21,6 +21,7 @@
 #include "master/options.h"
 #include "shared/ipc/channel.h"
 #include "shared/shm/board.h"
+#include "shared/shm/ring_set.h"
 #include "worker/event/loop.h"
 
 namespace penstock {
@@ -144,6 +145,7 @@ class Supervisor : Pinned {
   std::unique_ptr<Config> config_; // null: the mistakes of the last reload; the old generation serves
   std::unique_ptr<Service> service_;
   TableSet tables_;
+  RingSet rings_;
   Board *board_ = nullptr;
   int board_fd_ = -1;
   Listeners listeners_;

@@ -3,12 +3,13 @@
 #include "worker/check/check_hook.h"
 #include "worker/cli/cli_server.h"
 #include "worker/control.h"
+#include "worker/log/ring_forward.h"
 #include "worker/table_sweep.h"
 
 namespace penstock {
 
 std::span<const ControlHook> control_hooks() {
-  static const ControlHook hooks[] = {check_hook(), pattern_hook(), cli_hook(), table_hook()};
+  static const ControlHook hooks[] = {check_hook(), pattern_hook(), cli_hook(), table_hook(), ring_hook()};
   return hooks;
 }
 

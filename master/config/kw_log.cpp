@@ -5,6 +5,7 @@
 
 #include "master/config/choice.h"
 #include "master/config/kw_proxy.h"
+#include "master/config/log_formats.h"
 #include "shared/base/text.h"
 
 namespace penstock {
@@ -16,9 +17,6 @@ constexpr Choice<u8> facilities[] = {
     {"uucp", 8},    {"cron", 9},    {"auth2", 10},  {"ftp", 11},    {"ntp", 12},    {"audit", 13},  {"alert", 14},  {"cron2", 15},
     {"local0", 16}, {"local1", 17}, {"local2", 18}, {"local3", 19}, {"local4", 20}, {"local5", 21}, {"local6", 22}, {"local7", 23}};
 constexpr Choice<u8> levels[] = {{"emerg", 0}, {"alert", 1}, {"crit", 2}, {"err", 3}, {"warning", 4}, {"notice", 5}, {"info", 6}, {"debug", 7}};
-constexpr Choice<LogLineFormat> formats[] = {
-    {"iso", LogLineFormat::Iso},     {"local", LogLineFormat::Local}, {"priority", LogLineFormat::Priority}, {"raw", LogLineFormat::Raw},
-    {"rfc3164", LogLineFormat::Rfc3164}, {"rfc5424", LogLineFormat::Rfc5424}, {"short", LogLineFormat::Short}, {"timed", LogLineFormat::Timed}};
 
 constexpr u16 syslog_port = 514;
 
@@ -30,8 +28,14 @@ bool read_target(Words &words, LogTarget &out) {
     words.next();
     return true;
   }
-  if (w.starts_with("ring@") || w.starts_with("backend@")) {
-    words.alert(std::string("logging to a ") + (w.starts_with("ring@") ? "ring" : "backend") + " is known but not implemented yet");
+  if (w.starts_with("ring@")) {
+    out.transport = LogTransport::Ring;
+    out.name = w.substr(w.find('@') + 1);
+    words.next();
+    return true;
+  }
+  if (w.starts_with("backend@")) {
+    words.alert("logging to a backend is known but not implemented yet");
     return false;
   }
   if (w.starts_with("tcp@") || w.starts_with("tcp4@") || w.starts_with("tcp6@")) {
@@ -84,7 +88,7 @@ bool read_settings(Words &words, LogTarget &out) {
       out.max_len = static_cast<u32>(*v);
     } else if (words.take("format")) {
       words.set_subject("log format");
-      const LogLineFormat *f = need_choice(words, formats);
+      const LogLineFormat *f = need_choice(words, log_line_formats);
       words.set_subject("log");
       if (!f) return false;
       out.format = *f;
@@ -130,6 +134,7 @@ void log(LineContext &ctx) {
   if (words.peek() == "global") return log_global(ctx);
   if (words.at_end()) return words.alert("'log' expects 'global', or a target and a facility");
   LogTarget target;
+  target.place = words.line_place();
   if (!read_target(words, target) || !read_settings(words, target)) return;
   const u8 *facility = read_word(words, "a facility (kern user mail daemon auth syslog lpr news uucp cron auth2 ftp ntp audit alert cron2 local0 … local7)", facilities);
   if (!facility) return;

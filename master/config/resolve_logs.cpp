@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // `log global` becomes the targets of the global section, and the texts of log formats are compiled:
 // only now is the mode of a proxy known that inherited its format. Equal formats are compiled once.
+#include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "master/config/resolve.h"
 #include "shared/expr/log_format_defaults.h"
 #include "shared/model/config.h"
+#include "shared/table/words.h"
 
 namespace penstock {
 
@@ -75,7 +77,32 @@ void compile_formats(FormatCompiler &compiler, Proxy &proxy, Diagnostics &diags)
 
 } // namespace
 
+namespace {
+
+/// Targets of the form ring@NAME: how lines look there is said by both.
+void find_rings(Config &config, std::vector<LogTarget> &targets, Diagnostics &diags) {
+  for (LogTarget &target : targets) {
+    if (target.transport != LogTransport::Ring || target.is_global) continue;
+    auto found = std::find_if(config.rings.begin(), config.rings.end(), [&](auto &ring) { return ring->name == target.name; });
+    if (found == config.rings.end()) {
+      NearMiss near(target.name);
+      for (auto &ring : config.rings) near.consider(ring->name);
+      diags.alert(target.place, "there is no ring '" + target.name + "'", near.hint());
+      continue;
+    }
+    target.ring = found->get();
+    if (target.ring->format != LogLineFormat::Unspecified) target.format = target.ring->format;
+    if (target.ring->maxlen != 0) target.max_len = std::min(target.max_len, target.ring->maxlen);
+  }
+}
+
+} // namespace
+
 void resolve_logs(Config &config, Diagnostics &diags) {
+  for (auto &ring : config.rings)
+    if (ring->size == 0) ring->size = config.global.tune.bufsize;
+  find_rings(config, config.global.logs, diags);
+  for (const auto &proxy : config.proxies) find_rings(config, proxy->logs, diags);
   FormatCompiler compiler(config, diags);
   for (const auto &proxy : config.proxies) {
     replace_global_targets(config, *proxy);

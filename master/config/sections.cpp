@@ -121,6 +121,19 @@ bool open_peers(LineContext &ctx, string_view name) {
   return true;
 }
 
+bool open_ring(LineContext &ctx, string_view name) {
+  for (auto &ring : ctx.config.rings) {
+    if (ring->name != name) continue;
+    ctx.words.alert_last("there is a ring '" + std::string(name) + "' already, at line " + std::to_string(ring->place.line));
+    return false;
+  }
+  auto &ring = ctx.config.rings.emplace_back(std::make_unique<Ring>());
+  ring->name = ring->description = name;
+  ring->place = ctx.words.line_place();
+  ctx.other = ring.get();
+  return true;
+}
+
 constexpr SectionDef rows[] = {
     {.name = "acme", .bit = in_acme, .doc = {.summary = "An account at a certificate authority that issues certificates automatically."}, .standing = Standing::Planned},
     {.name = "backend", .bit = in_backend, .takes_name = SectionName::Required,
@@ -162,7 +175,12 @@ constexpr SectionDef rows[] = {
      .open = open_peers},
     {.name = "program", .bit = in_program, .doc = {.summary = "A program that the master runs beside the workers."}, .standing = Standing::Planned},
     {.name = "resolvers", .bit = in_resolvers, .doc = {.summary = "Name servers that server addresses are looked up at."}, .standing = Standing::Planned},
-    {.name = "ring", .bit = in_ring, .doc = {.summary = "A buffer in memory for log lines."}, .standing = Standing::Planned},
+    {.name = "ring", .bit = in_ring, .takes_name = SectionName::Required,
+     .doc = {.summary = "A buffer in memory for log lines.",
+             .text = "'log ring@NAME' fills it from all processes, the newest lines take the place of the oldest. 'show events NAME' of the runtime socket reads it, and "
+                     "its servers get each line over TCP. It is kept over reloads.",
+             .example = "ring recent\n    format rfc5424\n    size 1m\nglobal\n    log ring@recent local0"},
+     .open = open_ring},
     {.name = "traces", .bit = in_traces, .doc = {.summary = "Which internal events are traced, and where to."}, .standing = Standing::Planned},
     {.name = "userlist", .bit = in_userlist, .takes_name = SectionName::Required,
      .doc = {.summary = "Users, their passwords and groups, for http_auth and the statistics page.", .text = "",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "shared/model/proxy.h"
+#include "shared/model/ring.h"
 #include "shared/model/stick_table.h"
 
 namespace penstock {
@@ -97,6 +98,7 @@ struct Config : Pinned {
   std::vector<std::unique_ptr<HttpErrors>> http_errors;
   std::string peers_name;                        // of the section being read
   std::vector<std::unique_ptr<TableDef>> tables; // of proxies and peers sections, in file order
+  std::vector<std::unique_ptr<Ring>> rings;
   std::deque<std::string> file_names; // what Place::file points into
   u32 server_count = 0;
   /// Options of server lines by their words; only while reading (master/config/kw_server.cpp).

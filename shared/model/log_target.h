@@ -13,12 +13,15 @@ namespace penstock {
 enum class LogTransport : u8 { UdpOrUnix /* datagrams to `address` */, Fd /* stdout, stderr, fd@N */, Ring, Backend };
 enum class LogLineFormat : u8 { Unspecified, Rfc3164, Rfc5424, Local, Short, Raw, Timed, Iso, Priority };
 
+struct Ring;      // shared/model/ring.h
+
 struct LogTarget {
   LogTransport transport = LogTransport::UdpOrUnix;
   bool is_global = false;  // `log global`: replaced by those of the global section when resolved
   Address address;
   int fd = -1;
   std::string name;        // ring or backend
+  const Ring *ring = nullptr; // of that name, when resolved
   LogLineFormat format = LogLineFormat::Unspecified;
   u8 facility = 16;        // local0
   u8 max_level = 7, min_level = 0;

@@ -90,9 +90,17 @@ void CliSession::on_io(IoHandle &self, u32 events) {
 }
 
 void CliSession::read_some() {
-  if (answering_ || input_ended_) return;
+  bool any_key = answer_ && answer_->ends_at_input();
+  if ((answering_ && !any_key) || input_ended_) return;
   char buffer[4096];
   ssize_t n = recv(io_.fd, buffer, sizeof buffer, MSG_DONTWAIT);
+  if (any_key && n >= 0) {
+    answer_.reset();
+    out_ += '\n';
+    input_ended_ = n == 0;
+    control_.loop.set_timer(clock_, after(control_.loop.now(), timeout_));
+    return;
+  }
   if (n > 0) {
     in_.append(buffer, static_cast<size_t>(n));
     control_.loop.set_timer(clock_, after(control_.loop.now(), timeout_));
@@ -214,7 +222,9 @@ bool CliSession::write_some() {
 void CliSession::watch() {
   if (dead_) return;
   u32 wanted = sent_ < out_.size() ? io_writable : 0u;
-  if (!answering_ && !answer_ && !input_ended_ && !ending_) wanted |= io_readable;
+  bool any_key = answer_ && answer_->ends_at_input();
+  if ((!answering_ && !answer_ && !input_ended_ && !ending_) || any_key) wanted |= io_readable;
+  if (any_key) control_.loop.cancel(clock_); // it waits for the world, not for the client
   control_.loop.change(io_, wanted, false);
 }
 

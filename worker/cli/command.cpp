@@ -10,7 +10,8 @@ namespace penstock {
 
 namespace {
 
-constexpr CliCommandRows tables[] = {server_commands, limit_commands, show_commands, show_server_commands, stream_commands, pattern_commands, table_commands, session_commands};
+constexpr CliCommandRows tables[] = {event_commands, server_commands, limit_commands, show_commands, show_server_commands, stream_commands, pattern_commands,
+                                      table_commands, session_commands};
 
 /// How many leading words of `line` the command's words agree with; its last one may be a beginning.
 /// -1 when a word contradicts.

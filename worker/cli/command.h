@@ -28,6 +28,8 @@ class CliAnswer {
   virtual ~CliAnswer() = default;
   /// Appends the next piece, a few kB at most.
   virtual More next(std::string &out) = 0;
+  /// Goes on until the client sends anything or shuts its side.
+  virtual bool ends_at_input() const { return false; }
 };
 
 /// One run of a command.
@@ -60,6 +62,7 @@ struct CliCommand {
 
 using CliCommandRows = std::span<const CliCommand> (*)();
 std::span<const CliCommand> session_commands();  // help, prompt, quit, levels, …
+std::span<const CliCommand> event_commands();    // the rings
 std::span<const CliCommand> show_commands();
 std::span<const CliCommand> show_server_commands();
 std::span<const CliCommand> server_commands();

@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "shared/base/time.h"
+#include "shared/shm/ring_buffer.h"
 #include "worker/log/syslog_header.h"
 
 namespace penstock {
@@ -26,6 +27,7 @@ namespace {
 struct Sink {
   LogTransport transport;
   Address address; // of datagrams
+  RingBuffer *ring = nullptr;
   int fd = -1;     // the socket of this process, or the descriptor
   int wanted_fd = -1; // of LogTransport::Fd, as configured
   bool opened = false;
@@ -62,8 +64,12 @@ void own_pid() {
   logger.pid_length = static_cast<u8>(std::to_chars(logger.pid, logger.pid + sizeof logger.pid, logger.process).ptr - logger.pid);
 }
 
+RingBuffer *ring_of(const LogTarget &t) { return t.transport == LogTransport::Ring && t.ring != nullptr ? t.ring->memory : nullptr; }
+
 bool same_sink(const Sink &s, const LogTarget &t) {
-  return s.transport == t.transport && (t.transport == LogTransport::Fd ? s.wanted_fd == t.fd : s.address == t.address);
+  if (s.transport != t.transport) return false;
+  if (t.transport == LogTransport::Ring) return s.ring == ring_of(t);
+  return t.transport == LogTransport::Fd ? s.wanted_fd == t.fd : s.address == t.address;
 }
 
 u32 sink_of(const LogTarget &t) {
@@ -71,6 +77,7 @@ u32 sink_of(const LogTarget &t) {
   if (it == logger.sinks.end()) {
     Sink s{.transport = t.transport, .address = t.address};
     s.wanted_fd = t.transport == LogTransport::Fd ? t.fd : -1;
+    s.ring = ring_of(t);
     it = logger.sinks.insert(logger.sinks.end(), std::move(s));
   }
   return static_cast<u32>(it - logger.sinks.begin());
@@ -152,6 +159,10 @@ bool send_once(const Sink &s, iovec *parts, int count) {
 }
 
 void emit(Sink &s, iovec *parts, int count) {
+  if (s.transport == LogTransport::Ring) { // without the newline
+    if (!s.ring->put({parts, static_cast<size_t>(count - 1)}) && logger.shared) logger.shared->dropped.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   if (!s.opened || (s.owner != logger.process && s.transport == LogTransport::UdpOrUnix)) open_sink(s);
   if (send_once(s, parts, count)) return;
   bool full = errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS;
@@ -182,7 +193,7 @@ bool sampled(const LogTarget &t, u32 n) {
 void prepare_logging(Config &config, string_view program) {
   logger.sinks.clear();
   each_target(config, [](LogTarget &t) {
-    if (t.transport == LogTransport::UdpOrUnix || t.transport == LogTransport::Fd) t.sink = sink_of(t);
+    if (t.transport == LogTransport::UdpOrUnix || t.transport == LogTransport::Fd || ring_of(t) != nullptr) t.sink = sink_of(t);
   });
   give_samplers(config);
   logger.global_targets = config.global.logs;
