@@ -14,7 +14,7 @@ static const EVP_MD *md_of(const DigestKind *kind) { return reinterpret_cast<con
 
 const DigestKind *digest_kind(string_view name) {
   // Fetched once each and kept: fetching at every use costs more than the digest of a short text.
-  static std::map<std::string, EVP_MD *> known;
+  static auto &known = *new std::map<std::string, EVP_MD *>; // to the very end: others keep what it holds
   auto [it, fresh] = known.try_emplace(std::string(name), nullptr);
   if (fresh) it->second = EVP_MD_fetch(nullptr, it->first.c_str(), nullptr);
   return reinterpret_cast<const DigestKind *>(it->second);
