@@ -5,7 +5,7 @@ import pathlib
 import socket
 import time
 
-from penstock_test import Case, free_port, main, wait_until
+from penstock_test import PATIENCE, Case, free_port, main, wait_until
 
 BASE = """
 global
@@ -23,7 +23,7 @@ defaults
 
 
 def connect(port):
-    s = socket.create_connection(("127.0.0.1", port), timeout=10)
+    s = socket.create_connection(("127.0.0.1", port), timeout=10 * PATIENCE)
     return s
 
 

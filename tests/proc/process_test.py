@@ -12,7 +12,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from penstock_test import BINARY, Case, free_port, get, main, run, wait_until  # noqa: E402
+from penstock_test import BINARY, PATIENCE, Case, free_port, get, main, run, wait_until  # noqa: E402
 
 CONFIG = """
 global
@@ -43,7 +43,7 @@ def alive(pid):
 
 def master_cli(p, command):
     with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(20)
+        s.settimeout(20 * PATIENCE)
         s.connect(str(p.folder / "master"))
         s.sendall(command.encode() + b"\n")
         out = b""
@@ -94,7 +94,7 @@ class Process(Case):
         p = subprocess.Popen([BINARY, "-W", "-f", self.write_config()], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         wait_until("it serves", lambda: connects(self.port))
         p.send_signal(signal.SIGTERM)
-        p.communicate(timeout=10)  # ends only when every descendant has closed them
+        p.communicate(timeout=10 * PATIENCE)  # ends only when every descendant has closed them
         self.assertEqual(p.returncode, 143)
 
     def write_config(self, **more):
@@ -121,7 +121,7 @@ class Process(Case):
     def test_daemon_returns_when_it_serves(self):
         config = self.write_config()
         pidfile = self.folder / "pid"
-        r = subprocess.run([BINARY, "-D", "-f", config, "-p", pidfile], stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+        r = subprocess.run([BINARY, "-D", "-f", config, "-p", pidfile], stdin=subprocess.DEVNULL, capture_output=True, timeout=20 * PATIENCE)
         self.assertEqual((r.returncode, r.stderr), (0, b""))
         pid = int(pidfile.read_text())
         try:
@@ -138,7 +138,7 @@ class Process(Case):
             taken.bind(("127.0.0.1", self.port))
             taken.listen()
             for mode in ("-D", "-db", "-W"):
-                r = subprocess.run([BINARY, mode, "-f", config], stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+                r = subprocess.run([BINARY, mode, "-f", config], stdin=subprocess.DEVNULL, capture_output=True, timeout=20 * PATIENCE)
                 self.assertEqual(r.returncode, 1)
                 self.assertRegex(r.stderr.decode(), rf"cannot bind socket \(Address already in use\) for \[127.0.0.1:{self.port}\]")
 
@@ -151,7 +151,7 @@ class Process(Case):
         try:
             for _ in range(4):
                 args = [BINARY, "-D", "-f", config, "-p", pidfile, "-sf", *map(str, pids[-1:])]
-                r = subprocess.run(args, stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+                r = subprocess.run(args, stdin=subprocess.DEVNULL, capture_output=True, timeout=20 * PATIENCE)
                 self.assertEqual(r.returncode, 0, r.stderr)
                 pids.append(int(pidfile.read_text()))
                 load = load or self.load(self.port, clients=4, keep=False)
@@ -167,7 +167,7 @@ class Process(Case):
 
     def test_readiness_is_told(self):
         p = self.start(["-Ws"], wait=False)
-        p.notify.settimeout(10)
+        p.notify.settimeout(10 * PATIENCE)
         first = p.notify.recv(4096).decode()
         self.assertRegex(first, rf"READY=1\n(.*\n)*MAINPID={p.pid}\n(.*\n)*STATUS=")
         p.process.send_signal(signal.SIGUSR2)
@@ -351,7 +351,7 @@ frontend fe
     def test_master_socket_conversation(self):
         p = self.start(["-W", "-S", "unix@master"])
         with socket.socket(socket.AF_UNIX) as s:
-            s.settimeout(10)
+            s.settimeout(10 * PATIENCE)
             s.connect(str(p.folder / "master"))
             s.sendall(b"prompt\n")
             self.assertIn(b"master> ", s.recv(4096))

@@ -37,7 +37,7 @@ def inodes(port):
 def fetch(path):
     """What a successor gets: sockets and their records."""
     with socket.socket(socket.AF_UNIX) as c:
-        c.settimeout(10)
+        c.settimeout(10 * PATIENCE)
         c.connect(path)
         c.sendall(b"_getsocks\n")
         data, fds = b"", []
