@@ -4,6 +4,7 @@ import base64
 import csv
 import io
 import json
+import re
 import socket
 import time
 
@@ -176,6 +177,23 @@ class Page(RuntimeCase):
         self.assertTrue(json.loads(self.page(";json").body))
         self.p.cli("disable server app/s1")
         self.assertNotIn("app,s1,", self.page(";csv;no-maint").body.decode())
+
+    def test_only_what_is_asked_for(self):
+        self.p.cli("disable server app/s1")
+        names = lambda path: re.findall(r'<section id="(.*?)">', self.page(path).body.decode())
+        self.assertEqual(names(""), ["www", "app", "stats"])
+        self.assertEqual(names(";scope=ap"), ["app"])
+        self.assertEqual(names("?scope=ap"), ["app"])  # what the search field sends
+        self.assertNotIn(">s1<", self.page(";up").body.decode())
+        self.assertIn("s2", self.page(";up").body.decode())
+        text = self.page(";up;norefresh;scope=ap").body.decode()
+        self.assertIn('href="/admin;norefresh;scope=ap"', text)  # the switch that takes ';up' back keeps the rest
+        self.assertNotIn("http-equiv", text)
+
+    def test_scopes_of_the_configuration_bound_all_forms(self):
+        self.p.reload(self.p.file.read_text() + "    stats scope www\n    stats scope .\n")
+        self.assertEqual({r.split(",")[0] for r in self.page(";csv").body.decode().splitlines()[1:] if r}, {"www", "stats"})
+        self.assertNotIn('<section id="app">', self.page().body.decode())
 
     def test_orders(self):
         form = [("Content-Type", "application/x-www-form-urlencoded")]
