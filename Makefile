@@ -4,6 +4,7 @@
 #   make run        install what is missing, build, serve conf/penstock.cfg in the foreground
 #   make check      install what is missing, build, run every test
 #   make quick      unit tests only
+#   make check-oracle  the differential cases against HAPROXY (default: those that are installed)
 #   make asan       the whole test suite under ASan and UBSan
 #   make fuzz       every fuzzer for FUZZ_SECONDS each (clang)
 #   make bench      beside Debian's haproxy and nginx, ratios and CPU per request
@@ -44,7 +45,7 @@ replay_obj := $(fuzz_names:%=$(BUILD)/replay/%.o)
 fuzz_lib_obj := $(filter-out $(BUILD)/master/%,$(lib_obj)) $(filter $(BUILD)/master/config/%,$(lib_obj))
 lib      := $(BUILD)/libpenstock.a
 
-.PHONY: all run check quick unit asan fuzz fuzzers bench man install dist clean deps-build deps-check deps-bench deps-fuzz
+.PHONY: all run check check-oracle quick unit asan fuzz fuzzers bench man install dist clean deps-build deps-check deps-bench deps-fuzz
 all: $(BUILD)/penstock
 
 $(lib): $(lib_obj)
@@ -108,6 +109,11 @@ run: deps-build
 check: deps-check
 	@$(MAKE) --no-print-directory -j$(JOBS) all $(BUILD)/unit $(BUILD)/mangen
 	@BUILD=$(BUILD) tests/run
+
+# the expectations of tests/diff are right: other binaries that speak the language agree with them
+HAPROXY ?= $(shell command -v haproxy) $(wildcard /opt/ref/haproxy)
+check-oracle:
+	@for binary in $(HAPROXY); do tests/diff/diff.py --binary $$binary || exit 1; done
 
 # every deadline is stretched, for the instrumented binary is slow
 asan: deps-check

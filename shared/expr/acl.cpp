@@ -163,7 +163,7 @@ const Acl *Compiler::find_acl(string_view name) const {
 }
 
 /// An ACL of the language's own, made when it is first used in a condition.
-static std::shared_ptr<const Acl> predefined_acl(Compiler &compiler, string_view name, Place at) {
+std::shared_ptr<const Acl> predefined_acl(Compiler &compiler, string_view name, Place at) {
   for (const PredefinedAcl &p : predefined_acls()) {
     if (p.name != name) continue;
     std::vector<Word> parts;

@@ -177,6 +177,20 @@ static std::optional<i64> mask_bits(string_view text, bool v6) {
   return net ? std::optional<i64>(net->bits) : std::nullopt;
 }
 
+/// An argument that is called acl names one: `ref` is the ACL, `num` 1 where '!' stands before it.
+bool ExprParser::named_acl(string_view name, ArgValue &out, std::string &error) {
+  out.num = name.starts_with('!');
+  if (out.num) name.remove_prefix(1);
+  out.ref = compiler_.find_acl(name); // the proxy owns it
+  if (!out.ref) {
+    auto acl = predefined_acl(compiler_, name, place_);
+    out.ref = acl.get();
+    out.owner = acl;
+  }
+  if (!out.ref) error = "there is no ACL " + quoted(name) + " above this line in this section";
+  return out.ref;
+}
+
 bool ExprParser::convert_arg(string_view owner, size_t index, const ArgSpec &spec, const std::string &text, ArgValue &out, std::string &error) {
   out.type = spec.type;
   out.str = text;
@@ -191,8 +205,8 @@ bool ExprParser::convert_arg(string_view owner, size_t index, const ArgSpec &spe
     return static_cast<bool>(id);
   };
   switch (spec.type) {
-    case ArgType::None:
-    case ArgType::Str: return true;
+    case ArgType::None: return true;
+    case ArgType::Str: return spec.name != "acl" || named_acl(text, out, error);
     case ArgType::Int: return number("a number", parse_i64(text));
     case ArgType::Time: return number("a delay such as 30s", parse_delay(text).value);
     case ArgType::Size: return number("a size such as 16k", parse_size(text));

@@ -24,6 +24,7 @@ class ExprParser {
   bool arguments(std::vector<std::string> &out, bool &present);
   bool convert_args(string_view owner, const char *kind, const ArgSpecs &specs, const std::vector<std::string> &texts, Args &out);
   bool convert_arg(string_view owner, size_t index, const ArgSpec &spec, const std::string &text, ArgValue &out, std::string &error);
+  bool named_acl(string_view name, ArgValue &out, std::string &error);
   bool one_converter(Expr &out);
   bool fail(std::string text, std::string hint = {});
   bool at_expression_end() const { return at_ >= text_.size() || (in_brackets_ && text_[at_] == ']'); }
@@ -35,6 +36,9 @@ class ExprParser {
   size_t at_ = 0;
   bool trailing_comma_ = false;
 };
+
+/// An ACL of the language's own; null when there is none of that name.
+std::shared_ptr<const Acl> predefined_acl(Compiler &compiler, string_view name, Place at);
 
 /// The first name in `text`: what the parser would look up.
 string_view leading_name(string_view text);

@@ -338,6 +338,9 @@ bool parse_strict_mode(Compiler &compiler, std::unique_ptr<ActionData> &) {
 }
 bool parse_nice(Compiler &compiler, std::unique_ptr<ActionData> &) { return compiler.words().need_int("a niceness", -1024, 1024).has_value(); }
 
+/// Requests are read once the handshake is over: there is nothing left to wait for.
+Verdict run_wait_handshake(EvalContext &, const ActionData *) { return Verdict::Next; }
+
 constexpr u32 contents = at_tcp_request | at_tcp_response | at_any_http;
 constexpr u32 requests = at_tcp_request | at_http_request;
 constexpr u32 client_rules = at_tcp_connection | at_tcp_session | at_tcp_request | at_http_request;
@@ -367,6 +370,7 @@ constexpr ActionDef rows[] = {
     {.name = "set-tos", .sets = socket_rules, .doc = {"The type of service of the client's connection: set-fc-tos.", "An older name.", "http-request set-tos 0x10"}, .parse = parse_number, .run = run_tos},
     {.name = "strict-mode", .sets = at_any_http, .doc = {"Accepted: a rewrite here never fails for want of space.", "", "http-request strict-mode off"}, .parse = parse_strict_mode},
     {.name = "wait-for-body", .sets = at_http_request | at_http_response, .doc = {"Waits until the body, or at-least so many bytes of it, has arrived.", "At most for the time given, and for what fits into a buffer.", "http-request wait-for-body time 1s at-least 1k if { method POST }"}, .parse = parse_wait_body, .run = run_wait_body},
+    {.name = "wait-for-handshake", .sets = at_http_request, .doc = {"Waits until the TLS handshake with the client is over.", "Requests are never read before that here, so it always is.", "http-request wait-for-handshake if { method POST }"}, .run = run_wait_handshake},
 };
 static_assert(sorted_and_documented<ActionDef>(rows));
 

@@ -21,7 +21,7 @@ PENSTOCK_CONVERTER(hex_to_int) {
   u64 v = 0;
   for (char c : s.str) {
     int digit = hex_digit(c);
-    if (digit < 0) break;
+    if (digit < 0) return false;
     v = v << 4 | static_cast<u64>(digit);
   }
   return give_int(s, static_cast<i64>(v));
@@ -91,9 +91,9 @@ template <bool url> bool decode64(EvalContext &ctx, const Args &, Sample &s) {
 
 // --------------------------------------------------------------------------------------------- URLs
 
-/// A '+' is a blank in forms and behind a question mark. Malformed escapes give no value.
+/// A '+' is a blank in forms and behind a question mark. Malformed escapes and escaped NULs give no value.
 PENSTOCK_CONVERTER(url_decode) {
-  bool form = args[0] && args[0].num;
+  bool form = !args[0] || args[0].num;
   char *p = ctx.scratch.chars(s.str.size() + 1), *at = p;
   for (size_t i = 0; i < s.str.size(); i++) {
     char c = s.str[i];
@@ -104,6 +104,7 @@ PENSTOCK_CONVERTER(url_decode) {
       int high = hex_digit(s.str[i + 1]), low = hex_digit(s.str[i + 2]);
       if (high < 0 || low < 0) return false;
       c = static_cast<char>(high * 16 + low);
+      if (c == 0) return false;
       i += 2;
     }
     *at++ = c;
@@ -128,13 +129,20 @@ bool check_url_encode(Args &args, std::string &error) {
 
 // --------------------------------------------------------------------------------------------- JSON
 
-enum class Utf8 : u8 { None, Strict /* no value on a malformed sequence */, Skip /* leave it out */, Keep /* take its bytes as they are */ };
+/// What to do about a malformed sequence, or one of a character that takes more than four hexadecimal digits.
+enum class Utf8 : u8 {
+  None,   // bytes, not characters
+  Strict, // no value
+  Skip,   // leave it out
+  Loose,  // Strict, but longer forms than needed are taken
+  LooseSkip,
+};
 
 /// Decodes one character at `at`; 0 length when it is malformed.
-size_t utf8_length(string_view s, size_t at, u32 &code) {
+size_t utf8_length(string_view s, size_t at, bool loose, u32 &code) {
   auto byte = [&](size_t i) { return at + i < s.size() ? static_cast<unsigned char>(s[at + i]) : 0u; };
   u32 c = byte(0);
-  size_t n = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+  size_t n = c < 0x80 ? 1 : c >= 0xC0 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF8 ? 4 : 0;
   if (n == 0) return 0;
   code = n == 1 ? c : c & (0x7Fu >> n);
   for (size_t i = 1; i < n; i++) {
@@ -142,7 +150,7 @@ size_t utf8_length(string_view s, size_t at, u32 &code) {
     code = code << 6 | (byte(i) & 0x3F);
   }
   constexpr u32 least[] = {0, 0, 0x80, 0x800, 0x10000};
-  return code < least[n] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000) ? 0 : n;
+  return (code < least[n] && !loose) || code > 0xFFFF || (code >= 0xD800 && code < 0xE000) ? 0 : n;
 }
 
 char *put_escape(char *at, u32 unit) {
@@ -158,12 +166,10 @@ PENSTOCK_CONVERTER(json) {
     u32 code = static_cast<unsigned char>(s.str[i]);
     size_t n = 1;
     if (code >= 0x80 && mode != Utf8::None) {
-      n = utf8_length(s.str, i, code);
+      n = utf8_length(s.str, i, mode >= Utf8::Loose, code);
       if (n == 0) {
-        if (mode == Utf8::Strict) return false;
+        if (mode == Utf8::Strict || mode == Utf8::Loose) return false;
         i++;
-        if (mode == Utf8::Skip) continue;
-        at = put_escape(at, static_cast<unsigned char>(s.str[i - 1]));
         continue;
       }
     }
@@ -176,15 +182,14 @@ PENSTOCK_CONVERTER(json) {
     else if (code == '\f') *at++ = '\\', *at++ = 'f';
     else if (code == '/') *at++ = '\\', *at++ = '/';
     else if (code >= 0x20 && code < 0x7f) *at++ = static_cast<char>(code);
-    else if (code < 0x10000) at = put_escape(at, code);
-    else at = put_escape(at, 0xD800 + ((code - 0x10000) >> 10)), at = put_escape(at, 0xDC00 + ((code - 0x10000) & 0x3FF));
+    else at = put_escape(at, code);
   }
   return give_str(s, {p, static_cast<size_t>(at - p)});
 }
 bool check_json(Args &args, std::string &error) {
   string_view code = args[0] ? string_view(args[0].str) : "ascii";
   struct Row { string_view name; Utf8 mode; };
-  constexpr Row rows[] = {{"ascii", Utf8::None}, {"utf8", Utf8::Strict}, {"utf8s", Utf8::Skip}, {"utf8p", Utf8::Keep}, {"utf8ps", Utf8::Skip}};
+  constexpr Row rows[] = {{"ascii", Utf8::None}, {"utf8", Utf8::Strict}, {"utf8s", Utf8::Skip}, {"utf8p", Utf8::Loose}, {"utf8ps", Utf8::LooseSkip}};
   for (const Row &r : rows)
     if (r.name == code) return args[0].num = static_cast<i64>(r.mode), true;
   error = "the input code is ascii, utf8, utf8s, utf8p or utf8ps, got '" + std::string(code) + "'";
@@ -200,11 +205,12 @@ constexpr ConverterDef rows[] = {
     {.name = "be2hex", .args = {opt(ArgType::Str, "separator"), opt(ArgType::Int, "chunk"), opt(ArgType::Int, "truncate")}, .in = X, .out = S, .doc = {"The bytes in hexadecimal, in chunks divided by a separator.", "", "http-request set-header X-N %[src,be2hex(:,2)]"}, .eval = to_hex_chunks, .check = check_hex_chunks},
     {.name = "hex", .in = X, .out = S, .doc = {"The bytes in hexadecimal.", "", "http-request set-header X-Src %[src,hex]"}, .eval = to_hex},
     {.name = "hex2i", .in = X, .out = Type::Int, .doc = {"A number out of hexadecimal digits.", "", "http-request set-var(txn.n) req.hdr(x-n),hex2i"}, .eval = hex_to_int},
-    {.name = "json", .args = {opt(ArgType::Str, "input-code")}, .in = S, .out = S, .doc = {"Escapes text so that it can stand in a JSON string.", "How the text is coded: ascii, or utf8 with what to do about mistakes (s leaves them out, p keeps them).", "http-request set-header X-Agent %[req.hdr(user-agent),json(utf8s)]"}, .eval = json, .check = check_json},
+    {.name = "json", .args = {opt(ArgType::Str, "input-code")}, .in = S, .out = S, .doc = {"Escapes text so that it can stand in a JSON string.", "How the text is coded: ascii, or utf8 with what to do about mistakes: none gives no value, s leaves them out, p takes forms that are longer than needed. "
+                     "Characters beyond four hexadecimal digits count as mistakes.", "http-request set-header X-Agent %[req.hdr(user-agent),json(utf8s)]"}, .eval = json, .check = check_json},
     {.name = "le2dec", .args = {req(ArgType::Str, "separator"), req(ArgType::Int, "chunk"), opt(ArgType::Int, "truncate")}, .in = X, .out = S, .doc = {"Numbers in little-endian bytes, as decimals.", "As be2dec.", "http-request set-header X-N %[src,le2dec(.,2)]"}, .eval = to_decimals<false>, .check = check_decimals},
     {.name = "ub64dec", .in = S, .out = X, .doc = {"Decodes base64 of the alphabet for URLs.", "", "http-request set-var(txn.data) req.hdr(x-data),ub64dec"}, .eval = decode64<true>},
     {.name = "ub64enc", .in = X, .out = S, .doc = {"Encodes in base64 of the alphabet for URLs, without padding.", "", "http-request set-header X-Path %[path,ub64enc]"}, .eval = encode64<true>},
-    {.name = "url_dec", .args = {opt(ArgType::Int, "form")}, .in = S, .out = S, .doc = {"Decodes percent escapes.", "A plus is a blank in a form (argument 1) and behind a question mark.", "http-request set-var(txn.q) url_param(q),url_dec(1)"}, .eval = url_decode},
+    {.name = "url_dec", .args = {opt(ArgType::Int, "form")}, .in = S, .out = S, .doc = {"Decodes percent escapes.", "A plus is a blank; with the argument 0 only behind a question mark. Malformed escapes give no value, nor does %00.", "http-request set-var(txn.q) url_param(q),url_dec(1)"}, .eval = url_decode},
     {.name = "url_enc", .args = {opt(ArgType::Str, "type")}, .in = S, .out = S, .doc = {"Encodes what may not stand in a query as percent escapes.", "", "http-request redirect location /login?from=%[pathq,url_enc]"}, .eval = url_encode, .check = check_url_encode},
 };
 static_assert(sorted_and_documented<ConverterDef>(rows));

@@ -76,12 +76,31 @@ PENSTOCK_CONVERTER(secure_compare) {
   return text_argument(ctx, args[0], other) && give_bool(s, same_secret(s.str, other));
 }
 
-/// Whether a byte below 32 occurs; with a mask, one whose bit is set there.
+/// Whether a byte occurs whose bit is set in the mask: 0 to 31, and 32 for DEL.
 PENSTOCK_CONVERTER(has_control) {
-  u32 mask = args[0] ? static_cast<u32>(args[0].num) : ~u32{0};
-  for (char c : s.str)
-    if (static_cast<unsigned char>(c) < 32 && mask >> c & 1) return give_bool(s, true);
+  auto mask = static_cast<u64>(args[0].num);
+  for (char c : s.str) {
+    unsigned bit = c == 0x7f ? 32 : static_cast<unsigned char>(c);
+    if (bit <= 32 && !(bit == 32 && c == ' ') && mask >> bit & 1) return give_bool(s, true);
+  }
   return give_bool(s, false);
+}
+bool check_mask(Args &args, std::string &error) {
+  constexpr i64 all = 0x1FFFFFFFF, but_tab = all & ~(i64{1} << 9), http = 0x2401;
+  string_view text = args[0].str;
+  if (!args[0]) return args[0].num = but_tab, true;
+  if (text == "any") return args[0].num = all, true;
+  if (text == "http") return args[0].num = http, true;
+  i64 v = 0;
+  bool hex = text.starts_with("0x");
+  for (char c : text.substr(hex ? 2 : 0)) {
+    int digit = hex_digit(c);
+    if (digit < 0 || (!hex && digit > 9) || v > all) v = all;
+    v = v * (hex ? 16 : 10) + digit;
+  }
+  args[0].num = v;
+  if (v > all) error = "the mask is a number of 33 bits, any or http, got '" + args[0].str + "'";
+  return error.empty();
 }
 
 constexpr ArgSpecs avalanche_arg = {opt(ArgType::Int, "avalanche")};
@@ -94,7 +113,7 @@ constexpr ConverterDef rows[] = {
     {.name = "crc32c", .args = avalanche_arg, .in = X, .out = I, .doc = {"The CRC32 of Castagnoli.", spread, "http-request set-header X-H %[path,crc32c]"}, .eval = hash32<crc32c>},
     {.name = "digest", .args = {req(ArgType::Str, "algorithm")}, .in = X, .out = X, .doc = {"The digest by a named algorithm.", "", "http-request set-header X-D %[path,digest(sha256),hex]"}, .eval = by_algorithm, .check = check_algorithm},
     {.name = "djb2", .args = avalanche_arg, .in = X, .out = I, .doc = {"The hash djb2.", spread, "http-request set-header X-H %[path,djb2]"}, .eval = hash32<djb2>},
-    {.name = "has_ctl", .args = {opt(ArgType::Int, "mask")}, .in = X, .out = Type::Bool, .doc = {"Whether there is a control character.", "A mask limits it to the characters whose bit is set.", "http-request deny if { req.hdr(x),has_ctl }"}, .eval = has_control},
+    {.name = "has_ctl", .args = {opt(ArgType::Str, "mask")}, .in = X, .out = Type::Bool, .doc = {"Whether there is a control character.", "All but the tab count; a mask names those that do by their bits, 0 to 31 and 32 for DEL. The word any stands for all of them, http for NUL, CR and LF.", "http-request deny if { req.hdr(x),has_ctl(http) }"}, .eval = has_control, .check = check_mask},
     {.name = "hmac", .args = {req(ArgType::Str, "algorithm"), req(ArgType::StrOrVar, "key")}, .in = X, .out = X, .doc = {"The keyed digest (HMAC) by a named algorithm.", "The key is base64, or a variable that holds base64.", "http-request set-header X-Sign %[path,hmac(sha256,c2VjcmV0),hex]"}, .eval = hmac_of, .check = check_hmac},
     {.name = "sdbm", .args = avalanche_arg, .in = X, .out = I, .doc = {"The hash sdbm.", spread, "http-request set-header X-H %[path,sdbm]"}, .eval = hash32<sdbm>},
     {.name = "secure_memcmp", .args = {req(ArgType::Var, "variable")}, .in = X, .out = Type::Bool, .doc = {"Whether the value equals a variable's, in a time that tells nothing.", "", "http-request set-var(txn.token) req.hdr(token)\nhttp-request deny unless { str(secret),secure_memcmp(txn.token) }"}, .eval = secure_compare},

@@ -70,6 +70,7 @@ template <bool words> bool piece(EvalContext &, const Args &args, Sample &s) {
     if (i == first) from = begin;
     to = end;
   }
+  if (args[2] && count == 0) index > 0 ? to = s.str.size() : from = 0; // delimiters and all
   return give_str(s, s.str.substr(from, to - from));
 }
 bool check_piece(Args &args, std::string &error) {
@@ -81,9 +82,16 @@ bool check_piece(Args &args, std::string &error) {
 PENSTOCK_CONVERTER(bytes) {
   i64 offset, size = INT64_MAX;
   if (!number_argument(ctx, args[0], offset) || (args[1] && !number_argument(ctx, args[1], size))) return false;
-  if (offset < 0 || size < 0 || static_cast<u64>(offset) > s.str.size()) return false;
+  if (offset < 0 || size < 0) return false;
+  offset = std::min(offset, static_cast<i64>(s.str.size()));
   s.set_bin(s.str.substr(static_cast<size_t>(offset), static_cast<size_t>(size)));
   return true;
+}
+
+bool check_bytes(Args &args, std::string &error) {
+  if (args[0].type == ArgType::Int && args[0].num < 0) error = "the offset must not be negative";
+  if (args[1].type == ArgType::Int && args[1].num < 1) error = "the length must be above 0";
+  return error.empty();
 }
 
 PENSTOCK_CONVERTER(ltrim) {
@@ -109,17 +117,19 @@ PENSTOCK_CONVERTER(param) {
   }
 }
 
-/// Splits "host:port", "[v6]:port" or a bare one.
+/// Splits "host:port", "[v6]:port" or a bare one: at the last colon that no bracket follows.
 void split_host(string_view text, string_view &host, string_view &port) {
-  size_t close = text.starts_with('[') ? text.find(']') : string_view::npos;
-  size_t colon = text.find(':', close == string_view::npos ? 0 : close);
+  size_t colon = text.find_last_of(":]");
+  if (colon != string_view::npos && text[colon] == ']') colon = string_view::npos;
   host = text.substr(0, colon);
   port = colon == string_view::npos ? string_view() : text.substr(colon + 1);
 }
 PENSTOCK_CONVERTER(host_only) {
   string_view host, port;
   split_host(s.str, host, port);
-  return give_str(s, host);
+  char *p = ctx.scratch.chars(host.size() + 1);
+  for (size_t i = 0; i < host.size(); i++) p[i] = ascii_lower(host[i]);
+  return give_str(s, {p, host.size()});
 }
 PENSTOCK_CONVERTER(port_only) {
   string_view host, port;
@@ -152,7 +162,9 @@ bool check_add_item(Args &args, std::string &error) {
 PENSTOCK_CONVERTER(compare) {
   string_view other;
   if (!text_argument(ctx, args[0], other)) return false;
-  return give_int(s, s.str.compare(other));
+  size_t common = std::min(s.str.size(), other.size());
+  if (int difference = common ? std::memcmp(s.str.data(), other.data(), common) : 0) return give_int(s, difference);
+  return give_int(s, s.str.size() == other.size() ? 0 : s.str.size() < other.size() ? -1 : 1);
 }
 
 PENSTOCK_CONVERTER(if_then_else) { return give_str(s, s.num ? args[0].str : args[1].str); }
@@ -209,11 +221,11 @@ constexpr ArgSpecs piece_args = {req(ArgType::Int, "index"), req(ArgType::Str, "
 constexpr Type S = Type::Str;
 constexpr ConverterDef rows[] = {
     {.name = "add_item", .args = {req(ArgType::Str, "delimiter"), opt(ArgType::Var, "variable"), opt(ArgType::Str, "suffix")}, .in = S, .out = S, .doc = {"Adds an item, a variable's value and a suffix, to a list.", "The delimiter goes before it unless the list is empty.", "http-request set-var(req.tags) str(),add_item(:,req.new,x)"}, .eval = add_item, .check = check_add_item},
-    {.name = "bytes", .args = {req(ArgType::IntOrVar, "offset"), opt(ArgType::IntOrVar, "length")}, .in = Type::Bin, .out = Type::Bin, .doc = {"A part of a block of bytes.", "From an offset on, to the end or so many.", "http-request set-header X-Part %[path,bytes(1,3)]"}, .eval = bytes},
+    {.name = "bytes", .args = {req(ArgType::IntOrVar, "offset"), opt(ArgType::IntOrVar, "length")}, .in = Type::Bin, .out = Type::Bin, .doc = {"A part of a block of bytes.", "From an offset on, to the end or so many; nothing is left of a shorter block.", "http-request set-header X-Part %[path,bytes(1,3)]"}, .eval = bytes, .check = check_bytes},
     {.name = "concat", .args = {opt(ArgType::Str, "start"), opt(ArgType::Var, "variable"), opt(ArgType::Str, "end")}, .in = S, .out = S, .doc = {"Puts text, a variable's value and more text behind.", "", "http-request set-var(txn.ip_port) src,concat(<,txn.port,>)"}, .eval = concat},
     {.name = "cut_crlf", .in = S, .out = S, .doc = {"Cuts text at its first line break.", "", "http-request set-header X-Line %[req.hdrs,cut_crlf]"}, .eval = cut_crlf},
     {.name = "field", .args = piece_args, .in = S, .out = S, .doc = {"The index-th field between delimiters; empty fields count.", "Negative indexes count from the end. A count takes more fields, 0 all.", "http-request set-var(txn.first) path,field(2,/)"}, .eval = piece<false>, .check = check_piece},
-    {.name = "host_only", .in = S, .out = S, .doc = {"The host of a Host header's value, without port.", "", "http-request set-var(txn.host) req.hdr(host),host_only"}, .eval = host_only},
+    {.name = "host_only", .in = S, .out = S, .doc = {"The host of a Host header's value, without port, in lower case.", "", "http-request set-var(txn.host) req.hdr(host),host_only"}, .eval = host_only},
     {.name = "iif", .args = {req(ArgType::Str, "true"), req(ArgType::Str, "false")}, .in = Type::Bool, .out = S, .doc = {"One text when the value is true, another when it is false.", "", "http-request set-header X-Forwarded-Proto %[ssl_fc,iif(https,http)]"}, .eval = if_then_else},
     {.name = "language", .args = {req(ArgType::Str, "languages"), opt(ArgType::Str, "default")}, .in = S, .out = S, .doc = {"The language that an Accept-Language value likes best of those given.", "Languages are divided by semicolons.", "http-request set-var(txn.lang) req.fhdr(accept-language),language(de;en,en)"}, .eval = language},
     {.name = "length", .in = S, .out = Type::Int, .doc = {"The length of the text.", "", "acl long path,length gt 100"}, .eval = length},

@@ -29,9 +29,12 @@ PENSTOCK_CONVERTER(http_date) {
   time_t at = floor_divide(v, args[1] ? args[1].num : 1);
   tm t;
   if (!gmtime_r(&at, &t)) return false;
-  char *p = ctx.scratch.chars(48);
-  int n = std::snprintf(p, 48, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[t.tm_wday], t.tm_mday, months[t.tm_mon], t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
-  return n > 0 && n < 48 && give_str(s, {p, static_cast<size_t>(n)});
+  i64 per_second = args[1] ? args[1].num : 1;
+  char fraction[8] = "";
+  if (per_second > 1) std::snprintf(fraction, sizeof fraction, ".%0*u", per_second == 1000 ? 3 : 6, static_cast<unsigned>(v - at * per_second) % 1'000'000);
+  char *p = ctx.scratch.chars(64);
+  int n = std::snprintf(p, 64, "%s, %02d %s %04d %02d:%02d:%02d%s GMT", days[t.tm_wday], t.tm_mday, months[t.tm_mon], t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec, fraction);
+  return n > 0 && n < 64 && give_str(s, {p, static_cast<size_t>(n)});
 }
 bool check_http_date(Args &args, std::string &error) { return check_unit(args[1], error); }
 
@@ -76,16 +79,30 @@ template <i64 per_second, bool utc> bool format_time(EvalContext &ctx, const Arg
   return give_str(s, {out, n});
 }
 
+/// The three forms of RFC 9110, section 5.6.7: "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT",
+/// "Sun Nov  6 08:49:37 1994". The name of the day is not held against the date.
+PENSTOCK_CONVERTER(http_time) {
+  constexpr const char *forms[] = {"%a, %d %b %Y %H:%M:%S GMT", "%a, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y"};
+  char copy[64];
+  if (s.str.size() >= sizeof copy) return false;
+  s.str.copy(copy, s.str.size());
+  copy[s.str.size()] = '\0';
+  for (const char *form : forms) {
+    tm t{};
+    const char *end = strptime(copy, form, &t);
+    if (end && *end == '\0') return give_int(s, timegm(&t));
+  }
+  return false;
+}
+
 // ---------------------------------------------------------------------------------------- addresses
 
 PENSTOCK_CONVERTER(ip_mask) {
   unsigned keep = static_cast<unsigned>(args[0].num);
   if (s.ip.is_v6()) {
-    if (!args[1]) {
-      auto v4 = s.ip.to_v4();
-      if (!v4) return false;
-      s.set_ip(*v4);
-    } else keep = static_cast<unsigned>(args[1].num);
+    if (auto v4 = s.ip.to_v4()) s.set_ip(*v4); // an IPv4 client behind an IPv6 socket is the same client
+    else if (!args[1]) return false;
+    else keep = static_cast<unsigned>(args[1].num);
   }
   Ip ip = s.ip;
   size_t size = ip.is_v4() ? 4 : 16;
@@ -151,11 +168,15 @@ bool valid_forwarded(string_view text) {
   size_t at = 0;
   bool bad = false, any = false;
   string_view name, value, node, port;
+  u32 seen = 0;
   while (next_pair(text, at, name, value, bad)) {
     any = true;
-    if (iequals(name, "proto")) { if (value != "http" && value != "https") return false; }
-    else if (iequals(name, "for") || iequals(name, "by")) { if (!split_node(value, node, port)) return false; }
-    else if (!iequals(name, "host") || value.empty()) return false;
+    u32 bit = name == "proto" ? 1 : name == "for" ? 2 : name == "by" ? 4 : name == "host" ? 8 : 0;
+    if (!bit || seen & bit) return false; // each once
+    seen |= bit;
+    if (bit == 1 && value != "http" && value != "https") return false;
+    if (bit & 6 && !split_node(value, node, port)) return false;
+    if (bit == 8 && value.empty()) return false;
   }
   return any && !bad;
 }
@@ -167,7 +188,7 @@ PENSTOCK_CONVERTER(forwarded_field) {
   bool bad = false;
   string_view name, value;
   while (next_pair(s.str, at, name, value, bad))
-    if (iequals(name, args[0].str)) return give_str(s, value);
+    if (name == args[0].str) return give_str(s, value);
   return false;
 }
 bool check_forwarded_field(Args &args, std::string &error) {
@@ -211,7 +232,7 @@ PENSTOCK_CONVERTER(make_node_name) {
   return is_obfuscated(text) && give_str(s, text);
 }
 PENSTOCK_CONVERTER(make_node_port) {
-  if (s.type == Type::Int) return s.num >= 0 && s.num < 65536 && cast(s, Type::Str, ctx.scratch);
+  if (s.type == Type::Int) return cast(s, Type::Str, ctx.scratch);
   if (!cast(s, Type::Str, ctx.scratch)) return false;
   string_view text = with_underscore(ctx.scratch, s.str);
   return is_obfuscated(text) && give_str(s, text);
@@ -222,6 +243,7 @@ constexpr Type S = Type::Str, I = Type::Int;
 constexpr string_view time_text = "The format is that of strftime(3). The offset is added before.";
 constexpr string_view fraction_text = "The format is that of strftime(3), and %N with an optional width gives parts of a second. The offset is added before.";
 constexpr ConverterDef rows[] = {
+    {.name = "date", .in = Type::Str, .out = Type::Int, .doc = {"The seconds since 1970 of a date as header fields write it.", "All three forms of HTTP are read; what is none of them gives no value.", "http-request set-var(txn.since) req.fhdr(if-modified-since),date"}, .eval = http_time},
     {.name = "http_date", .args = {opt(ArgType::Int, "offset"), opt(ArgType::Str, "unit")}, .in = I, .out = S, .doc = {"A date as HTTP headers write it.", "The input and the offset are in seconds, or in the unit ms or us.", "http-response set-header Expires %[date(3600),http_date]"}, .eval = http_date, .check = check_http_date},
     {.name = "ipmask", .args = {req(ArgType::Mask4, "mask4"), opt(ArgType::Mask6, "mask6")}, .in = Type::Addr, .out = Type::Addr, .doc = {"The address with all but its first bits zeroed.", "One mask for IPv4, another for IPv6.", "http-request set-header X-Net %[src,ipmask(24,64)]"}, .eval = ip_mask},
     {.name = "ltime", .args = time_args, .in = I, .out = S, .doc = {"A date in seconds as local time in a format.", time_text, "http-response set-header X-Time %[date,ltime(%H:%M)]"}, .eval = format_time<1, false>},

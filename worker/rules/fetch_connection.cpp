@@ -56,7 +56,7 @@ PENSTOCK_FETCH(backend_name) { return ctx.stream && give_str(out, ctx.stream->ba
 PENSTOCK_FETCH(backend_id) { return ctx.stream && give_int(out, ctx.stream->backend().id); }
 PENSTOCK_FETCH(server_name) { return ctx.stream && ctx.stream->server() && give_str(out, ctx.stream->server()->name); }
 PENSTOCK_FETCH(server_id) { return ctx.stream && ctx.stream->server() && give_int(out, ctx.stream->server()->id); }
-PENSTOCK_FETCH(socket_name) { return ctx.session && give_str(out, ctx.session->bind().name); }
+PENSTOCK_FETCH(socket_name) { return ctx.session && !ctx.session->bind().name.starts_with("sock-") && give_some(out, ctx.session->bind().name); }
 PENSTOCK_FETCH(socket_id) { return ctx.session && give_int(out, ctx.session->bind().id); }
 PENSTOCK_FETCH(socket_connections) {
   if (!ctx.session) return false;
@@ -67,16 +67,18 @@ PENSTOCK_FETCH(socket_connections) {
 
 // ----------------------------------------------------------------------------------------- timeouts
 
+/// No timeout reads as 0.
+i64 or_zero(Millis v) { return v == eternity ? 0 : v; }
 template <Millis Timeouts::*member> bool front_timeout(EvalContext &ctx, const Args &, FetchCursor &, Sample &out) {
-  return ctx.session && ctx.session->frontend().timeout.*member != eternity && give_int(out, ctx.session->frontend().timeout.*member);
+  return ctx.session && give_int(out, or_zero(ctx.session->frontend().timeout.*member));
 }
 template <Millis Timeouts::*member> bool back_timeout(EvalContext &ctx, const Args &, FetchCursor &, Sample &out) {
-  return ctx.stream && ctx.stream->backend().timeout.*member != eternity && give_int(out, ctx.stream->backend().timeout.*member);
+  return ctx.stream && give_int(out, or_zero(ctx.stream->backend().timeout.*member));
 }
 template <Millis Stream::*own, Millis Timeouts::*member, bool front> bool current_timeout(EvalContext &ctx, const Args &, FetchCursor &, Sample &out) {
   if (!ctx.stream) return false;
   Millis v = ctx.stream->*own ? ctx.stream->*own : (front ? ctx.stream->frontend() : ctx.stream->backend()).timeout.*member;
-  return v != eternity && give_int(out, v);
+  return give_int(out, or_zero(v));
 }
 
 // ------------------------------------------------------------------------------------ TCP's figures
@@ -97,6 +99,7 @@ bool check_time_unit(Args &args, std::string &error) {
 }
 
 PENSTOCK_FETCH(client_http_major) {
+  if (!ctx.stream || !ctx.stream->is_http()) return false;
   const HttpMessage *m = ctx.stream && ctx.stream->has_request() ? &ctx.stream->request() : nullptr;
   return give_int(out, m ? m->version() / 10 : 1);
 }
@@ -131,7 +134,7 @@ bool check_tlv(Args &args, std::string &error) {
 // -------------------------------------------------------------------------------- no error, no TLS
 
 PENSTOCK_FETCH(error_number) { return ctx.session && give_int(out, static_cast<i64>(ctx.session->error)); }
-PENSTOCK_FETCH(error_name) { return ctx.session && give_some(out, info_of(ctx.session->error).name); }
+PENSTOCK_FETCH(error_name) { return ctx.session && give_str(out, ctx.session->error == ConnectionError::None ? string_view() : info_of(ctx.session->error).name); }
 PENSTOCK_FETCH(error_text) { return ctx.session && give_str(out, info_of(ctx.session->error).text); }
 PENSTOCK_FETCH(not_tls) { return ctx.session && give_bool(out, false); }
 PENSTOCK_FETCH(none) { return false; }

@@ -159,28 +159,20 @@ PENSTOCK_FETCH(fetch_var) {
   return args[1] && give_str(out, args[1].str);
 }
 
-/// Named ACLs of the proxy whose rules run; '!' inverts.
+/// All of them; '!' inverts.
 PENSTOCK_FETCH(fetch_acl) {
   for (const ArgValue &arg : args) {
     if (!arg) break;
-    string_view name = arg.str;
-    bool negated = name.starts_with('!');
-    if (negated) name.remove_prefix(1);
-    const Acl *found = nullptr;
-    if (ctx.proxy)
-      for (const auto &acl : ctx.proxy->acls)
-        if (acl->name == name) found = acl.get();
-    if (!found) return false;
-    Truth t = evaluate(ctx, *found);
+    Truth t = evaluate(ctx, *arg.as<Acl>());
     if (t == Truth::Unknown) return false;
-    if ((t == Truth::Yes) == negated) return give_bool(out, false);
+    if ((t == Truth::Yes) == (arg.num != 0)) return give_bool(out, false);
   }
   return give_bool(out, true);
 }
 
 constexpr FetchDef rows[] = {
-    {.name = "acl", .args = {req(ArgType::Str, "name"), opt(ArgType::Str, "name"), opt(ArgType::Str, "name"), opt(ArgType::Str, "name"), opt(ArgType::Str, "name"), opt(ArgType::Str, "name")}, .out = Type::Bool,
-     .doc = {"Whether all the named ACLs match.", "A name may start with '!' to ask for the opposite. The ACLs are those of the proxy whose rule runs.", "acl local src 127.0.0.0/8\nhttp-request set-header X-Local %[acl(local)]"}, .eval = fetch_acl},
+    {.name = "acl", .args = {req(ArgType::Str, "acl"), opt(ArgType::Str, "acl"), opt(ArgType::Str, "acl"), opt(ArgType::Str, "acl"), opt(ArgType::Str, "acl"), opt(ArgType::Str, "acl")}, .out = Type::Bool,
+     .doc = {"Whether all the named ACLs match.", "A name may start with '!' to ask for the opposite. The ACLs are those above the line in its section, and the predefined ones.", "acl local src 127.0.0.0/8\nhttp-request set-header X-Local %[acl(local)]"}, .eval = fetch_acl},
     {.name = "always_false", .out = Type::Bool, .doc = {"Never true.", "Handy to switch an ACL off for a while.", "acl closed always_false"}, .eval = always_false},
     {.name = "always_true", .out = Type::Bool, .doc = {"Always true.", "Handy to switch an ACL on for a while.", "acl open always_true"}, .eval = always_true},
     {.name = "bin", .args = {req(ArgType::Str, "hex")}, .out = Type::Bin, .doc = {"A constant block of bytes, written in hexadecimal digits.", "", "http-request set-var(txn.magic) bin(cafe00)"}, .eval = fetch_bin, .check = check_hex},

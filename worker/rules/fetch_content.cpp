@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bytes of either direction before anybody understood them (layer 6): lengths, payloads, TLS hellos, RDP
+// Bytes of either direction before anybody understood them (layer 6): lengths, payloads, RDP
 // cookies (manual, section 7.3.5). What needs more bytes than there are says so, and the rule waits.
+#include <algorithm>
+
 #include "shared/base/text.h"
 #include "worker/rules/rows.h"
 #include "worker/stream/stream.h"
@@ -26,6 +28,7 @@ bool wait_for_more(EvalContext &ctx) {
 template <Bytes bytes> bool length(EvalContext &ctx, const Args &, FetchCursor &, Sample &out) {
   if (!ctx.stream) return false;
   i64 n = static_cast<i64>(bytes(ctx).size());
+  if (bytes == request_bytes && ctx.stream->has_request()) n += static_cast<i64>(ctx.stream->request().wire_size());
   if (n == 0 && !ctx.final) return wait_for_more(ctx);
   out.may_grow = true;
   return give_int(out, n);
@@ -77,94 +80,6 @@ PENSTOCK_FETCH(wait_end) {
   return give_bool(out, true);
 }
 
-// ---------------------------------------------------------------------------------------- TLS hello
-
-/// A reader that knows when it ran out.
-struct Reader {
-  string_view rest;
-  bool short_of = false;
-  u32 number(unsigned bytes) {
-    string_view b = take(bytes);
-    u32 v = 0;
-    for (char c : b) v = v << 8 | static_cast<unsigned char>(c);
-    return v;
-  }
-  string_view take(size_t n) {
-    if (rest.size() < n) return short_of = true, rest = {}, string_view();
-    string_view b = rest.substr(0, n);
-    rest.remove_prefix(n);
-    return b;
-  }
-};
-
-enum class Hello : u8 { NotTls, Short, Complete };
-struct HelloFacts {
-  u32 record_version = 0, version = 0, type = 0;
-  string_view sni, alpn;
-};
-
-/// The first handshake message, of a client or a server (RFC 8446, section 4.1; RFC 6066, section 3).
-Hello read_hello(string_view bytes, HelloFacts &f) {
-  if (!bytes.empty() && bytes[0] != 0x16) return Hello::NotTls;
-  Reader record{bytes};
-  record.number(1);
-  f.record_version = record.number(2);
-  u32 length = record.number(2);
-  f.type = record.number(1);
-  u32 size = record.number(3);
-  f.version = record.number(2);
-  if (record.short_of) return Hello::Short;
-  if (f.record_version >> 8 != 3 || length > 16384 + 2048 || size < 38) return Hello::NotTls;
-  if (f.type != 1) return Hello::Complete;
-  Reader hello{bytes.substr(11, std::min<size_t>(size - 2, bytes.size() - 11))};
-  hello.take(32);
-  hello.take(hello.number(1));
-  hello.take(hello.number(2));
-  hello.take(hello.number(1));
-  Reader extensions{hello.take(hello.number(2))};
-  if (hello.short_of) return bytes.size() < size + 9u ? Hello::Short : Hello::Complete;
-  while (!extensions.rest.empty() && !extensions.short_of) {
-    u32 type = extensions.number(2);
-    Reader body{extensions.take(extensions.number(2))};
-    if (type == 0) {
-      body.number(2);
-      if (body.number(1) == 0) f.sni = body.take(body.number(2));
-    } else if (type == 16) {
-      body.number(2);
-      f.alpn = body.take(body.number(1));
-    }
-  }
-  return Hello::Complete;
-}
-
-/// Runs `give` on a complete hello; waits while it is short.
-template <class Give> bool with_hello(EvalContext &ctx, string_view bytes, Give give) {
-  if (!ctx.stream) return false;
-  HelloFacts f;
-  switch (read_hello(bytes, f)) {
-    case Hello::NotTls: return false;
-    case Hello::Short: return wait_for_more(ctx);
-    case Hello::Complete: return give(f);
-  }
-  return false;
-}
-PENSTOCK_FETCH(client_hello_type) {
-  return with_hello(ctx, request_bytes(ctx), [&](HelloFacts &f) { return give_int(out, f.type); });
-}
-PENSTOCK_FETCH(server_hello_type) {
-  return with_hello(ctx, response_bytes(ctx), [&](HelloFacts &f) { return give_int(out, f.type); });
-}
-/// Major and minor version in one number, as dotted patterns compare it.
-PENSTOCK_FETCH(hello_version) {
-  return with_hello(ctx, request_bytes(ctx), [&](HelloFacts &f) { return give_int(out, i64{f.version >> 8} << 16 | (f.version & 0xff)); });
-}
-PENSTOCK_FETCH(hello_sni) {
-  return with_hello(ctx, request_bytes(ctx), [&](HelloFacts &f) { return give_some(out, f.sni); });
-}
-PENSTOCK_FETCH(hello_alpn) {
-  return with_hello(ctx, request_bytes(ctx), [&](HelloFacts &f) { return give_some(out, f.alpn); });
-}
-
 // --------------------------------------------------------------------------------------- RDP cookie
 
 /// "Cookie: NAME=VALUE\r\n" behind the headers of TPKT and X.224.
@@ -190,6 +105,54 @@ PENSTOCK_FETCH(rdp_cookie_count) {
   return (found || !ctx.need_more) && give_int(out, found);
 }
 
+// ------------------------------------------------------------------------------------------- distcc
+
+/// The occurrence-th token of a name: four letters, eight hexadecimal digits, and for most the bytes that they count.
+bool find_token(EvalContext &ctx, const Args &args, u32 &parameter, string_view &body) {
+  constexpr string_view counted[] = {"ARGV", "DOTI", "SERR", "SOUT", "DOTO", "DOTD"};
+  if (!ctx.stream) return false;
+  i64 wanted = args[1] ? args[1].num : 1;
+  for (string_view b = bytes_here(ctx); b.size() >= 12;) {
+    u32 n = 0;
+    for (char c : b.substr(4, 8)) {
+      int digit = hex_digit(c);
+      if (digit < 0) return false;
+      n = n << 4 | static_cast<u32>(digit);
+    }
+    string_view name = b.substr(0, 4);
+    b.remove_prefix(12);
+    bool has_body = std::find(std::begin(counted), std::end(counted), name) != std::end(counted);
+    if (name == args[0].str && --wanted == 0) {
+      parameter = n;
+      body = has_body ? b.substr(0, n) : string_view();
+      return true;
+    }
+    if (!has_body) continue;
+    if (b.size() < n) break;
+    b.remove_prefix(n);
+  }
+  return wait_for_more(ctx);
+}
+PENSTOCK_FETCH(distcc_param) {
+  u32 n;
+  string_view body;
+  return find_token(ctx, args, n, body) && give_int(out, n);
+}
+PENSTOCK_FETCH(distcc_body) {
+  u32 n;
+  string_view body;
+  if (!find_token(ctx, args, n, body)) return false;
+  if (body.size() < n) return wait_for_more(ctx);
+  out.set_bin(body);
+  return n > 0;
+}
+bool check_distcc(Args &args, std::string &error) {
+  if (args[0].str.size() != 4) error = "a token has four letters, such as DOTI";
+  if (args[1] && args[1].num < 1) error = "occurrences count from 1";
+  return error.empty();
+}
+
+constexpr ArgSpecs token = {req(ArgType::Str, "token"), opt(ArgType::Int, "occurrence")};
 constexpr ArgSpecs part = {req(ArgType::Int, "offset"), req(ArgType::Int, "length")};
 constexpr ArgSpecs part_lv = {req(ArgType::Int, "offset"), req(ArgType::Int, "size"), opt(ArgType::Str, "value-offset")};
 constexpr ArgSpecs cookie = {opt(ArgType::Str, "name")};
@@ -199,30 +162,23 @@ constexpr string_view part_text = "Length 0 stands for all that is there. In tcp
 constexpr string_view lv_text = "Where its length stands, in how many bytes (big-endian), and where it begins if not right behind; +N and -N count from there.";
 constexpr string_view old = "An older name.";
 constexpr FetchDef rows[] = {
-    {.name = "payload", .args = part, .out = X, .needs = Q, .doc = {"A part of the bytes: req.payload or res.payload.", old, "tcp-request content reject unless { payload(0,3) -m bin 474554 }"}, .eval = payload<bytes_here>, .check = check_payload},
-    {.name = "payload_lv", .args = part_lv, .out = X, .needs = Q, .doc = {"A value behind its length: req.payload_lv.", old, "tcp-request content reject unless { payload_lv(0,2) -m found }"}, .eval = payload_with_length<bytes_here>, .check = check_payload_lv},
+    {.name = "distcc_body", .args = token, .out = X, .needs = Q, .doc = {"The bytes of a token in a distcc message.", "The first token of the name, or the one whose occurrence is given.", "tcp-request inspect-delay 5s\ntcp-request content accept if { distcc_body(ARGV,2) -m found }"}, .eval = distcc_body, .check = check_distcc},
+    {.name = "distcc_param", .args = token, .out = I, .needs = Q, .doc = {"The number of a token in a distcc message.", "The first token of the name, or the one whose occurrence is given. DOTI tells the size of the file to compile.", "tcp-request inspect-delay 5s\ntcp-request content accept if { distcc_param(DOTI) -m found }"}, .eval = distcc_param, .check = check_distcc},
+    {.name = "payload", .args = part, .out = X, .needs = Q, .doc = {"A part of the bytes: req.payload or res.payload.", old, "tcp-request content reject unless { payload(0,3) -m bin 474554 }"}, .eval = payload<bytes_here>, .check = check_payload, .acl_match = "bin"},
+    {.name = "payload_lv", .args = part_lv, .out = X, .needs = Q, .doc = {"A value behind its length: req.payload_lv.", old, "tcp-request content reject unless { payload_lv(0,2) -m found }"}, .eval = payload_with_length<bytes_here>, .check = check_payload_lv, .acl_match = "bin"},
     {.name = "rdp_cookie", .args = cookie, .out = S, .needs = Q, .doc = {"The RDP cookie: req.rdp_cookie.", old, "tcp-request content accept if { rdp_cookie(msts) -m found }"}, .eval = rdp_cookie},
     {.name = "rdp_cookie_cnt", .args = cookie, .out = I, .needs = Q, .doc = {"Number of RDP cookies: req.rdp_cookie_cnt.", old, "tcp-request content accept if { rdp_cookie_cnt gt 0 }"}, .eval = rdp_cookie_count},
-    {.name = "rep_ssl_hello_type", .out = I, .needs = R, .doc = {"The type of the server's TLS hello: res.ssl_hello_type.", old, "tcp-response content accept if { rep_ssl_hello_type 2 }"}, .eval = server_hello_type},
     {.name = "req.len", .out = I, .needs = Q, .doc = {"How many bytes of the request are there.", "", "tcp-request content accept if { req.len gt 10 }"}, .eval = length<request_bytes>},
     {.name = "req.payload", .args = part, .out = X, .needs = Q, .doc = {"A part of the request's bytes.", part_text, "tcp-request content reject unless { req.payload(0,3) -m bin 474554 }"}, .eval = payload<request_bytes>, .check = check_payload},
     {.name = "req.payload_lv", .args = part_lv, .out = X, .needs = Q, .doc = {"A value in the request's bytes behind its length.", lv_text, "tcp-request content reject unless { req.payload_lv(0,2) -m found }"}, .eval = payload_with_length<request_bytes>, .check = check_payload_lv},
     {.name = "req.rdp_cookie", .args = cookie, .out = S, .needs = Q, .doc = {"The cookie of an RDP connection request.", "", "tcp-request content accept if { req.rdp_cookie(msts) -m found }"}, .eval = rdp_cookie},
     {.name = "req.rdp_cookie_cnt", .args = cookie, .out = I, .needs = Q, .doc = {"1 when the request is RDP with a cookie of that name, else 0.", "", "tcp-request content accept if RDP_COOKIE"}, .eval = rdp_cookie_count},
-    {.name = "req.ssl_alpn", .out = S, .needs = Q, .doc = {"The first protocol that a TLS client hello offers.", "", "tcp-request content accept if { req.ssl_alpn h2 }"}, .eval = hello_alpn},
-    {.name = "req.ssl_hello_type", .out = I, .needs = Q, .doc = {"The type of the client's TLS hello: 1.", "", "tcp-request content accept if { req.ssl_hello_type 1 }"}, .eval = client_hello_type},
-    {.name = "req.ssl_sni", .out = S, .needs = Q, .doc = {"The host that a TLS client hello names, where TLS is passed through.", "", "tcp-request content accept if { req.ssl_sni -i www.example.com }"}, .eval = hello_sni},
-    {.name = "req.ssl_ver", .out = I, .needs = Q, .doc = {"The version that a TLS client hello names.", "Patterns may be dotted: 3.1 is TLS 1.0.", "tcp-request content reject if { req.ssl_ver lt 3.1 }"}, .eval = hello_version},
     {.name = "req_len", .out = I, .needs = Q, .doc = {"How many bytes of the request are there: req.len.", old, "tcp-request content accept if { req_len gt 10 }"}, .eval = length<request_bytes>},
     {.name = "req_rdp_cookie", .args = cookie, .out = S, .needs = Q, .doc = {"The RDP cookie: req.rdp_cookie.", old, "tcp-request content accept if { req_rdp_cookie -m found }"}, .eval = rdp_cookie},
     {.name = "req_rdp_cookie_cnt", .args = cookie, .out = I, .needs = Q, .doc = {"Number of RDP cookies: req.rdp_cookie_cnt.", old, "tcp-request content accept if { req_rdp_cookie_cnt gt 0 }"}, .eval = rdp_cookie_count},
-    {.name = "req_ssl_hello_type", .out = I, .needs = Q, .doc = {"The type of the client's TLS hello: req.ssl_hello_type.", old, "tcp-request content accept if { req_ssl_hello_type 1 }"}, .eval = client_hello_type},
-    {.name = "req_ssl_sni", .out = S, .needs = Q, .doc = {"The host that a TLS client hello names: req.ssl_sni.", old, "tcp-request content accept if { req_ssl_sni www.example.com }"}, .eval = hello_sni},
-    {.name = "req_ssl_ver", .out = I, .needs = Q, .doc = {"The version that a TLS client hello names: req.ssl_ver.", old, "tcp-request content reject if { req_ssl_ver lt 3 }"}, .eval = hello_version},
     {.name = "res.len", .out = I, .needs = R, .doc = {"How many bytes of the response are there.", "", "tcp-response content accept if { res.len gt 10 }"}, .eval = length<response_bytes>},
     {.name = "res.payload", .args = part, .out = X, .needs = R, .doc = {"A part of the response's bytes.", part_text, "tcp-response content accept if { res.payload(0,3) -m found }"}, .eval = payload<response_bytes>, .check = check_payload},
     {.name = "res.payload_lv", .args = part_lv, .out = X, .needs = R, .doc = {"A value in the response's bytes behind its length.", lv_text, "tcp-response content accept if { res.payload_lv(0,2) -m found }"}, .eval = payload_with_length<response_bytes>, .check = check_payload_lv},
-    {.name = "res.ssl_hello_type", .out = I, .needs = R, .doc = {"The type of the server's TLS hello: 2.", "", "tcp-response content accept if { res.ssl_hello_type 2 }"}, .eval = server_hello_type},
     {.name = "wait_end", .out = Type::Bool, .doc = {"True once no more bytes are waited for.", "As the last condition of a rule it makes the rule wait for the end of the inspection.", "tcp-request inspect-delay 2s\ntcp-request content reject if WAIT_END"}, .eval = wait_end},
 };
 static_assert(sorted_and_documented<FetchDef>(rows));

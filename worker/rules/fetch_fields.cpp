@@ -225,23 +225,26 @@ bool next_pair(string_view line, bool set_cookie, u32 &at, string_view &name, st
   return true;
 }
 
+/// ACLs see every cookie of the name, other expressions the last one.
 template <Side side, bool set_cookie> bool next_cookie_value(EvalContext &ctx, const Args &args, FetchCursor &cursor, Sample &out) {
   const HttpMessage *msg = side(ctx);
   if (!msg) return false;
   constexpr Header header = set_cookie ? Header::SetCookie : Header::Cookie;
-  string_view name, value;
+  string_view name, value, last;
   size_t i;
   while ((i = msg->find(header, cursor.position)) != HttpMessage::npos) {
     if (i != cursor.position) cursor.part = 0;
     cursor.position = static_cast<u32>(i);
     while (next_pair(msg->value(i), set_cookie, cursor.part, name, value)) {
       if (args[0] && name != args[0].str) continue;
+      if (set_cookie) value = value.substr(0, value.find(','));
       out.may_change = cursor.iterate;
-      return give_str(out, value);
+      if (cursor.iterate || !args[0]) return give_str(out, value);
+      last = value.data() ? value : string_view("");
     }
     cursor.position++, cursor.part = 0;
   }
-  return false;
+  return last.data() && give_str(out, last);
 }
 
 template <Side side, bool set_cookie> bool cookie_number(EvalContext &ctx, const Args &args, FetchCursor &cursor, Sample &out) {

@@ -35,8 +35,8 @@ PENSTOCK_FETCH(fetch_query) {
   const HttpMessage *m = request_of(ctx);
   if (!m) return false;
   string_view q = query_of(m->target());
-  if (q.empty()) return args[0] ? give_str(out, "") : false;
-  if (args[0]) q = {q.data() - 1, q.size() + 1};
+  if (!q.data()) return false;
+  if (args[0] && !q.empty()) q = {q.data() - 1, q.size() + 1};
   return give_str(out, q);
 }
 bool check_query(Args &args, std::string &error) {
@@ -97,20 +97,26 @@ template <u32 (*hash)(EvalContext &, const HttpMessage &)> bool hash32_src(EvalC
   return m && hash_and_source(ctx, hash(ctx, *m), out);
 }
 
-PENSTOCK_FETCH(url_ip) {
+/// Both look at targets that name an IPv4 address, and nothing else.
+bool target_address(const EvalContext &ctx, Authority &a, Ip &ip) {
   const HttpMessage *m = request_of(ctx);
+  string_view authority = m ? authority_of(m->target()) : string_view();
+  if (authority.find('@') != string_view::npos || !split_authority(authority, a)) return false;
+  auto parsed = parse_ip(a.host);
+  if (parsed && parsed->is_v4()) ip = *parsed;
+  return parsed && parsed->is_v4();
+}
+PENSTOCK_FETCH(url_ip) {
   Authority a;
-  if (!m || !split_authority(authority_of(m->target()), a)) return false;
-  string_view host = a.host;
-  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
-  auto ip = parse_ip(host);
-  if (ip) out.set_ip(*ip);
-  return ip.has_value();
+  Ip ip;
+  if (!target_address(ctx, a, ip)) return false;
+  out.set_ip(ip);
+  return true;
 }
 PENSTOCK_FETCH(url_port) {
-  const HttpMessage *m = request_of(ctx);
   Authority a;
-  if (!m || !split_authority(authority_of(m->target()), a)) return false;
+  Ip ip;
+  if (!target_address(ctx, a, ip)) return false;
   auto port = parse_u64(a.port);
   return give_int(out, port ? static_cast<i64>(*port) : 80);
 }
@@ -127,7 +133,21 @@ PENSTOCK_FETCH(req_version) {
   }
   return false;
 }
-PENSTOCK_FETCH(proto_http) { return give_bool(out, request_of(ctx) != nullptr); }
+/// In mode tcp: whether the bytes begin with a request line.
+PENSTOCK_FETCH(proto_http) {
+  if (request_of(ctx) || !ctx.stream || ctx.stream->is_http()) return give_bool(out, request_of(ctx) != nullptr);
+  string_view bytes = ctx.stream->client().peek().bytes;
+  size_t word = 0;
+  while (word < bytes.size() && bytes[word] >= 'A' && bytes[word] <= 'Z') word++;
+  if (word < bytes.size() && (word == 0 || bytes[word] != ' ')) return give_bool(out, false);
+  size_t end = bytes.find('\n');
+  if (end == string_view::npos) {
+    if (!ctx.final) ctx.need_more = true;
+    return ctx.final && give_bool(out, false);
+  }
+  string_view line = bytes.substr(0, end);
+  return give_bool(out, line.find(" HTTP/", word + 1) != string_view::npos);
+}
 PENSTOCK_FETCH(first_request) { return ctx.session && give_bool(out, ctx.session->request_count() <= 1); }
 
 // --------------------------------------------------------------------------------------- parameters
@@ -148,6 +168,7 @@ bool next_param(string_view text, string_view delimiters, u32 &at, string_view &
 bool find_param(string_view text, string_view delimiters, const ArgValue &wanted, bool any_case, FetchCursor &cursor, Sample &out) {
   string_view name, value;
   while (next_param(text, delimiters, cursor.position, name, value)) {
+    if (!value.data()) continue; // a flag, not a parameter
     if (wanted && !(any_case ? iequals(name, wanted.str) : name == wanted.str)) continue;
     out.may_change = cursor.iterate;
     return give_str(out, value);
@@ -202,7 +223,7 @@ constexpr FetchDef rows[] = {
     {.name = "base32", .out = Type::Int, .needs = needs_req_head, .doc = {"A 32-bit hash of base.", "", "http-request set-var(txn.page) base32"}, .eval = hash32<base_hash>},
     {.name = "base32+src", .out = Type::Bin, .needs = needs_req_head, .doc = {"base32 and the client's address in one block.", "", "http-request set-var(txn.page_of_client) base32+src"}, .eval = hash32_src<base_hash>},
     {.name = "baseq", .out = Type::Str, .needs = needs_req_head, .doc = {"Host, path and query of the request in one text.", "", "http-request set-var(txn.page) baseq"}, .eval = fetch_baseq},
-    {.name = "http_first_req", .out = Type::Bool, .needs = needs_req_head, .doc = {"Whether this is the first request of the connection.", "", "http-request set-header X-First 1 if { http_first_req }"}, .eval = first_request},
+    {.name = "http_first_req", .out = Type::Bool, .needs = needs_stream, .doc = {"Whether this is the first request of the connection.", "", "http-request set-header X-First 1 if { http_first_req }"}, .eval = first_request},
     {.name = "method", .out = Type::Meth, .needs = needs_stream, .doc = {"The request's method.", "", "acl reads method GET HEAD"}, .eval = fetch_method, .acl_match = "str"},
     {.name = "path", .out = Type::Str, .needs = needs_req_head, .doc = {"The path of the request, without query.", "", "use_backend static if { path_beg /static/ }\nbackend static"}, .eval = target_part<path_of>},
     {.name = "pathq", .out = Type::Str, .needs = needs_req_head, .doc = {"Path and query of the request.", "", "http-request redirect location https://example.org%[pathq]"}, .eval = target_part<path_and_query_of>},
@@ -218,9 +239,9 @@ constexpr FetchDef rows[] = {
     {.name = "url", .out = Type::Str, .needs = needs_req_head, .doc = {"The request's target as it was sent.", "", "acl star url *"}, .eval = target_part<whole_target>},
     {.name = "url32", .out = Type::Int, .needs = needs_req_head, .doc = {"A 32-bit hash of host, path and query.", "", "http-request set-var(txn.u) url32"}, .eval = hash32<url_hash>},
     {.name = "url32+src", .out = Type::Bin, .needs = needs_req_head, .doc = {"url32 and the client's address in one block.", "", "http-request set-var(txn.u) url32+src"}, .eval = hash32_src<url_hash>},
-    {.name = "url_ip", .out = Type::Addr, .needs = needs_req_head, .doc = {"The address in an absolute target.", "", "acl to_inside url_ip 10.0.0.0/8"}, .eval = url_ip},
+    {.name = "url_ip", .out = Type::Addr, .needs = needs_req_head, .doc = {"The IPv4 address in an absolute target.", "None where the target names a host.", "acl to_inside url_ip 10.0.0.0/8"}, .eval = url_ip},
     {.name = "url_param", .args = url_param_args, .out = Type::Str, .needs = needs_req_head, .doc = {"A parameter of the request's query.", param_text, "acl preview url_param(preview) 1"}, .eval = url_param, .check = check_url_param},
-    {.name = "url_port", .out = Type::Int, .needs = needs_req_head, .doc = {"The port in an absolute target, 80 without one.", "", "acl tls_port url_port 443"}, .eval = url_port},
+    {.name = "url_port", .out = Type::Int, .needs = needs_req_head, .doc = {"The port in an absolute target that names an IPv4 address, 80 without one.", "", "acl tls_port url_port 443"}, .eval = url_port},
     {.name = "urlp", .args = url_param_args, .out = Type::Str, .needs = needs_req_head, .doc = {"A parameter of the request's query.", param_text, "acl preview urlp(preview) 1"}, .eval = url_param, .check = check_url_param},
     {.name = "urlp_val", .args = url_param_args, .out = Type::Int, .needs = needs_req_head, .doc = {"A parameter of the request's query as a number.", param_text, "acl later_pages urlp_val(page) gt 1"}, .eval = url_param_number, .check = check_url_param},
 };

@@ -43,6 +43,33 @@ void drop_persistence(HttpMessage &m) {
 
 } // namespace
 
+void hide_persistence(HttpMessage &m) {
+  for (size_t i = m.find(Header::Connection); i != HttpMessage::npos; i = m.find(Header::Connection, i)) {
+    char kept[512];
+    size_t n = 0;
+    bool dropped = false, fits = true;
+    for (string_view rest = m.value(i); !rest.empty();) {
+      size_t comma = rest.find(',');
+      string_view option = trim(rest.substr(0, comma));
+      rest = comma == string_view::npos ? string_view() : rest.substr(comma + 1);
+      if (option.empty() || iequals(option, "close") || iequals(option, "keep-alive")) {
+        dropped = true;
+        continue;
+      }
+      fits = n + option.size() + 1 <= sizeof kept;
+      if (!fits) break;
+      if (n > 0) kept[n++] = ',';
+      n += option.copy(kept + n, option.size());
+    }
+    if (n == 0 && dropped && fits) {
+      m.remove(i);
+      continue;
+    }
+    if (dropped && fits) m.set_value(i, {kept, n});
+    i++;
+  }
+}
+
 void say_persistence(HttpMessage &m, bool keep_alive, u8 receiver_version) {
   bool kept_by_version = receiver_version >= 11 || !m.is_request(); // a response's line says HTTP/1.1 whoever asked
   if (keep_alive && receiver_version < 11) m.add(Header::Connection, "keep-alive");

@@ -13,6 +13,10 @@ OutgoingBody frame_request(HttpMessage &request, const H1Framing &from, bool clo
 /// Response to a client that speaks `client_version`. Sets `close` when the framing allows no other end.
 OutgoingBody frame_response(HttpMessage &response, const H1Framing &from, u8 client_version, bool head_request, bool &close);
 
+/// Takes close and keep-alive out of Connection: they were said to us, the codec has heard them, and rules see
+/// messages without them.
+void hide_persistence(HttpMessage &message);
+
 /// Says keep-alive or close in a message, as far as the receiver's version needs it said.
 void say_persistence(HttpMessage &message, bool keep_alive, u8 receiver_version);
 

@@ -7,6 +7,7 @@
 #include "worker/stream/account.h"
 #include "worker/stream/capture.h"
 #include "worker/stream/flow.h"
+#include "worker/stream/hop.h"
 #include "worker/stream/track.h"
 
 namespace penstock {
@@ -96,6 +97,7 @@ Next step_head(Stream &s) {
   s.flow().step_deadline = never;
   note_request(s);
   const Proxy &p = s.frontend();
+  hide_persistence(s.request());
   capture_request_head(s);
   if (p.unique_id_format != nullptr) make_unique_id(s);
   if (!p.monitor_uri.empty() && s.request().target() == p.monitor_uri) {

@@ -9,6 +9,7 @@
 #include "worker/stream/attempt.h"
 #include "worker/stream/capture.h"
 #include "worker/stream/flow.h"
+#include "worker/stream/hop.h"
 #include "worker/stream/prepare.h"
 #include "worker/stream/stick.h"
 #include "worker/stream/track.h"
@@ -52,6 +53,7 @@ void note_response(Stream &s) {
   failed ? report_server_error(s, true) : report_server_success(s, true);
   if (is_tracked(s)) count_tracked_status(s, s.facts.status);
   if (authenticates_connection(server.message())) f.link->is_private = true;
+  hide_persistence(server.message());
   capture_response_head(s);
 }
 

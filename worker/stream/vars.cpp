@@ -30,6 +30,12 @@ ProcessVars &process_vars() {
   return v;
 }
 
+/// Scope req ends where the server's response begins.
+bool request_is_over(const EvalContext &ctx) {
+  bool later = ctx.phase == Phase::Response || ctx.phase == Phase::AfterResponse || ctx.phase == Phase::Log;
+  return later && ctx.stream->facts.times.response_us != 0;
+}
+
 Owner owner_of(const EvalContext &ctx, VarScope scope) {
   static const Tune no_limits;
   const Worker *worker = this_worker();
@@ -41,7 +47,7 @@ Owner owner_of(const EvalContext &ctx, VarScope scope) {
       if (!ctx.session) return {};
       return {&ctx.session->vars, &ctx.session->arena(), &ctx.session->vars_bytes, tune.vars_sess_max};
     case VarScope::Txn: return stream ? Owner{&stream->txn_vars, &stream->arena(), &stream->vars_bytes, tune.vars_txn_max} : Owner{};
-    case VarScope::Req: return stream ? Owner{&stream->req_vars, &stream->arena(), &stream->vars_bytes, tune.vars_reqres_max} : Owner{};
+    case VarScope::Req: return stream && !request_is_over(ctx) ? Owner{&stream->req_vars, &stream->arena(), &stream->vars_bytes, tune.vars_reqres_max} : Owner{};
     case VarScope::Res: return stream ? Owner{&stream->res_vars, &stream->arena(), &stream->vars_bytes, tune.vars_reqres_max} : Owner{};
     case VarScope::Check: return ctx.check_vars ? Owner{ctx.check_vars, ctx.check_arena, ctx.check_vars_bytes, ctx.check_vars_limit} : Owner{};
   }

@@ -94,7 +94,7 @@ TEST_CASE("encodings") {
   CHECK(f.value("str(bGlnaHQgd29yaw==),b64dec") == "light work");
   CHECK(f.value("str(a),ub64enc,ub64dec") == "a");
   CHECK(f.value("str(!),b64dec") == "<none>");
-  CHECK(f.value("str(a%20b+c?d+e),url_dec") == "a b+c?d e");
+  CHECK(f.value("str(a%20b+c?d+e),url_dec") == "a b c?d e");
   CHECK(f.value("str(a+b),url_dec(1)") == "a b");
   CHECK(f.value("str(a b/c),url_enc") == "a%20b%2Fc");
   CHECK(f.value("str('a\"b'),json") == "a\\\"b");
@@ -116,7 +116,7 @@ TEST_CASE("hashes and digests") {
 TEST_CASE("dates and addresses") {
   ExprFixture f;
   CHECK(f.value("int(0),http_date") == "Thu, 01 Jan 1970 00:00:00 GMT");
-  CHECK(f.value("int(1500),http_date(500,ms)") == "Thu, 01 Jan 1970 00:00:02 GMT");
+  CHECK(f.value("int(1500),http_date(500,ms)") == "Thu, 01 Jan 1970 00:00:02.000 GMT");
   CHECK(f.value("int(86399),utime(%H:%M:%S)") == "23:59:59");
   CHECK(f.value("int(1234),ms_utime(%S.%3N)") == "01.234");
   CHECK(f.value("int(1234567),us_utime(%S.%6N)") == "01.234567");
