@@ -127,7 +127,7 @@ bool read_size(Words &words, TableDef &table) {
   return true;
 }
 bool read_expire(Words &words, TableDef &table) {
-  auto delay = words.need_delay("a delay such as 10m");
+  auto delay = words.need_delay("a delay");
   if (!delay) return false;
   if (*delay > longest) return words.alert_last("'expire' is at most 24.8 days (2147483647ms)"), false;
   table.expire = *delay;

@@ -486,7 +486,7 @@ void resolve_names(Config &config, Diagnostics &diags) {
     const auto &names = p.ref->type == ArgType::Frontend ? config.frontends : config.backends;
     if (p.ref->type == ArgType::Frontend || p.ref->type == ArgType::Backend)
       for (const auto &[name, proxy] : names) near.consider(name);
-    if (p.ref->type == ArgType::Table && !p.ref->text.empty())
+    if (p.ref->type == ArgType::Table && !p.ref->text.empty() && !config.table(p.ref->text))
       for (const auto &table : config.tables) near.consider(table->name);
     diags.alert(p.place, p.where + ": " + error, near.hint());
   }
