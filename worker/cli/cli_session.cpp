@@ -182,7 +182,10 @@ void CliSession::work() {
     if (answer_) {
       CliAnswer::More more = answer_->next(out_);
       if (more == CliAnswer::More::Yes) continue;
-      if (more == CliAnswer::More::Later) break;
+      if (more == CliAnswer::More::Later) { // it is being worked at: the client is not idle
+        control_.loop.set_timer(clock_, after(control_.loop.now(), timeout_));
+        break;
+      }
       answer_.reset();
       out_ += '\n';
     } else if (answering_ && !ending_ && command_ < line_.commands.size()) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr u32 rows_at_once = 256;    // of a dump, under the lock
 constexpr u32 deletions_at_once = 32; // likewise
-constexpr int deletion_rounds = 16;    // between two turns of the loop
+constexpr int deletion_rounds = 64;    // between two turns of the loop
 
 string_view kind_name(bool map) { return map ? "map" : "ACL"; }
 string_view kind_word(bool map) { return map ? "map" : "acl"; }
