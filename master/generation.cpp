@@ -235,6 +235,7 @@ void Supervisor::generation_serves() {
   respawns_.clear();
   select_living();
   retire_old();
+  surplus_at_ = listeners_.has_surplus(workers_) ? loop_.now() + adoption_time() : never;
   takeover_->listen();
   if (!started_once_) first_start_done();
   else reload_done(true);
@@ -278,6 +279,22 @@ void Supervisor::retire_addresses() {
     if (child.state == ChildState::Draining) child.channel.send(MessageType::StopAccepting);
   listeners_.close_groups(retiring_);
   retiring_.clear();
+}
+
+/// For how long sockets of removed slots are still polled: until every handshake that began there is through or given
+/// up (the kernel tries for about two minutes). PENSTOCK_ADOPTION_MS shortens it for tests.
+Millis Supervisor::adoption_time() {
+  constexpr Millis usual = 130'000;
+  const char *shorter = getenv("PENSTOCK_ADOPTION_MS");
+  return shorter != nullptr ? std::min<Millis>(usual, atoi(shorter)) : usual;
+}
+
+void Supervisor::leave_adopted() {
+  surplus_at_ = never;
+  if (phase_ != Phase::Idle || ending_ != Ending::No) return; // the next generation looks for itself
+  for (Child &child : children_)
+    if (child.kind == ChildKind::Worker && child.generation == current_) child.channel.send(MessageType::LeaveAdopted);
+  listeners_.close_surplus(workers_);
 }
 
 void Supervisor::enforce_max_reloads() {

@@ -208,7 +208,7 @@ std::vector<ListenerFd> Listeners::of_worker(u32 index, u32 workers) const {
       out.push_back({g.id, g.fds[0], workers > 1});
       continue;
     }
-    for (u32 j = index; j < g.fds.size(); j += workers) out.push_back({g.id, g.fds[j], false});
+    for (u32 j = index; j < g.fds.size(); j += workers) out.push_back({g.id, g.fds[j], false, j >= workers});
   }
   return out;
 }
@@ -229,6 +229,21 @@ std::vector<ExposedListener> Listeners::exposed(std::vector<ListenerFd> &kept) c
     if (!g.control) kept.push_back({g.id, g.fds[0], false});
   }
   return out;
+}
+
+bool Listeners::has_surplus(u32 workers) const {
+  return std::ranges::any_of(groups_, [&](const SocketGroup &g) { return g.bind && !g.shared && !g.foreign && g.fds.size() > workers; });
+}
+
+void Listeners::close_surplus(u32 workers) {
+  for (SocketGroup &g : groups_) {
+    if (!g.bind || g.shared || g.foreign) continue;
+    while (g.fds.size() > workers) {
+      close(g.fds.back());
+      g.fds.pop_back();
+    }
+    g.listening = std::min(g.listening, static_cast<u32>(g.fds.size()));
+  }
 }
 
 std::vector<u32> Listeners::unclaimed() const {

@@ -51,6 +51,11 @@ class Listeners {
   /// What `expose-fd listeners` hands out; `kept` becomes richer by them.
   std::vector<ExposedListener> exposed(std::vector<ListenerFd> &kept) const;
 
+  /// Sockets of slots that have no worker: whether there are any, and their end, the highest index first, so that no
+  /// other changes its place. Only when new connections have not gone to them for long enough.
+  bool has_surplus(u32 workers) const;
+  void close_surplus(u32 workers);
+
   /// Groups that no bind line claims any more: drop new connections, and later close them.
   std::vector<u32> unclaimed() const;
   void refuse_new(std::span<const u32> ids);

@@ -103,6 +103,7 @@ void Supervisor::tick() {
     abort_generation("it was not ready in time");
   }
   if (retire_at_ <= now) retire_addresses();
+  if (surplus_at_ <= now) leave_adopted();
   if (grace_until_ <= now) {
     grace_until_ = never;
     soft_stop();
@@ -122,7 +123,7 @@ void Supervisor::tick() {
   respawns_.erase(due, respawns_.end());
   for (const Respawn &r : now_due) respawn(r.index);
 
-  Tick next = std::min({phase_deadline_, retire_at_, grace_until_});
+  Tick next = std::min({phase_deadline_, retire_at_, surplus_at_, grace_until_});
   for (const Child &child : children_) next = std::min(next, child.end_by);
   for (const Respawn &r : respawns_) next = std::min(next, r.at);
   loop_.set_timer(tick_timer_, next);

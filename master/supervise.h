@@ -106,6 +106,8 @@ class Supervisor : Pinned {
   void say_state(string_view text);
   void soft_stop();
   void dump_states();
+  void leave_adopted();
+  static Millis adoption_time();
   void stop_now(int signal);
   void drain(Child &child);
   void end_child(Child &child, Millis patience);
@@ -167,6 +169,7 @@ class Supervisor : Pinned {
   std::vector<int> next_askers_; // wait for the next one
   std::vector<u32> retiring_;    // addresses that refuse new connections, to be closed at retire_at_
   Tick retire_at_ = never;
+  Tick surplus_at_ = never;      // the sockets of removed slots are closed
   struct Respawn {
     u32 index;
     Tick at;

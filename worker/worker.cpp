@@ -34,13 +34,20 @@ class Serving : public MasterOrders {
     runtime->hard_stop = true;
     runtime->loop.stop();
   }
-  void message(Message &message) override { answer_question(message, link->channel()); }
+  void message(Message &message) override {
+    if (message.type() == MessageType::LeaveAdopted) return leave_adopted();
+    answer_question(message, link->channel());
+  }
   MasterLink *link = nullptr;
 
  private:
   static void on_wake(IoHandle &h, u32 events);
   static void on_tick(Timer &t);
   void look_at_shared_state();
+  void leave_adopted() {
+    for (auto &l : runtime->listeners)
+      if (l->adopted) l->stop();
+  }
   void close_idle_sessions();
   void leave_when_done();
 
@@ -62,6 +69,7 @@ Serving::Serving(const WorkerStart &start) {
         if (b->listener == l.listener) {
           ProxyState &state = runtime->of(*p);
           runtime->listeners.push_back(std::make_unique<Listener>(*b, state, l.fd));
+          runtime->listeners.back()->adopted = l.adopted;
           state.listeners.push_back(runtime->listeners.back().get());
         }
   wake_.fd = start.service->wake_fd(start.slot), wake_.serving = this, wake_.on_event = on_wake;

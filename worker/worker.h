@@ -18,7 +18,8 @@ class Stream;
 struct ListenerFd {
   u32 listener;
   int fd;
-  bool shared = false; // other workers poll the same socket (UNIX sockets, fd@)
+  bool shared = false;  // other workers poll the same socket (UNIX sockets, fd@)
+  bool adopted = false; // of a slot that has no worker any more
 };
 
 /// What the master leaves behind the fork.

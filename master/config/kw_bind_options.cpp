@@ -116,7 +116,7 @@ constexpr OptionDef rows[] = {
     {"id", "<n>", {"A fixed number for the listener, shown in statistics.", "", "frontend web\n    bind 127.0.0.1:8080 id 7"}, number<&Bind::id, 1, 2'147'483'647>},
     {"idle-ping", "<delay>", {"Interval of liveness probes on idle HTTP/2 connections.", "", ""}, nullptr, Standing::Planned},
     {"interface", "<name>", {"Accepts only connections that arrive on this network device.", "", "frontend web\n    bind 127.0.0.1:8080 interface lo"}, text<&Bind::interface>},
-    {"label", "<text>", {"A name for these listeners that expressions can read.", "", "frontend web\n    bind 127.0.0.1:8080 label internal"}, text<&Bind::label>},
+    {"label", "<text>", {"A name for a group of these listeners.", "Accepted; nothing here refers to it.", "frontend web\n    bind 127.0.0.1:8080 label internal"}, text<&Bind::label>},
     {"level", "<level>", {"What a runtime socket's clients may do: user, operator or admin.", "", "global\n    stats socket /tmp/penstock-example.sock level admin"}, level},
     {"maxconn", "<n>", {"Connections that these listeners serve at the same time.", "", "frontend web\n    bind 127.0.0.1:8080 maxconn 100"},
      number<&Bind::maxconn, 0, 2'147'483'647>},

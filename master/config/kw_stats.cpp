@@ -107,7 +107,7 @@ constexpr KeywordDef rows[] = {
     {.name = "stats show-legends", .sections = in_proxies,
      .doc = {"Shows more about servers and proxies in tool tips.", "", "listen stats\n    bind 127.0.0.1:8404\n    mode http\n    stats show-legends"}, .parse = flag<&StatsSettings::show_legends>},
     {.name = "stats show-modules", .sections = in_proxies,
-     .doc = {"Shows counters of modules.", "", "listen stats\n    bind 127.0.0.1:8404\n    mode http\n    stats show-modules"}, .parse = flag<&StatsSettings::show_modules>},
+     .doc = {"Shows counters of modules.", "Accepted; all figures of the page are always there.", "listen stats\n    bind 127.0.0.1:8404\n    mode http\n    stats show-modules"}, .parse = flag<&StatsSettings::show_modules>},
     {.name = "stats show-node", .sections = in_proxies,
      .doc = {"Shows a node name, by default the host's.", "", "listen stats\n    bind 127.0.0.1:8404\n    mode http\n    stats show-node lb1"}, .parse = show_node},
     {.name = "stats uri", .sections = in_proxies,

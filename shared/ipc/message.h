@@ -33,6 +33,7 @@ enum class MessageType : u16 {
   TakeoverGroup, // between masters: a `group` line of a manifest, with the group's descriptors
   TakeoverEnd,
   DumpStates,      // to control: SIGHUP came to a process without a master
+  LeaveAdopted,    // to workers: the sockets of removed slots have had their time; close them
   ListenersCopied, // from control: somebody fetched them over the runtime socket
   count_
 };

@@ -92,6 +92,40 @@ class Reload(Case):
         self.assertEqual(load.failures, [])
         self.assertLess(load.slowest, 0.9)  # no SYN was lost
 
+    def test_adopted_sockets_are_closed_when_nothing_can_come_there_any_more(self):
+        p = self.start(workers=4, env={"PENSTOCK_ADOPTION_MS": "2000"})
+
+        def listening():
+            lines = pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]
+            return sum(l.split()[1].endswith(f":{self.port:04X}") and l.split()[3] == "0A" for l in lines)
+        self.assertEqual(listening(), 4)
+        load = self.load(self.port, clients=4, keep=False)
+        p.reload(self.with_workers(2))
+        self.assertEqual(listening(), 4)
+        wait_until("two are left", lambda: listening() == 2)
+        load.wait_for(300)
+        p.reload(self.with_workers(3))  # and a group grows again
+        self.assertEqual(listening(), 3)
+        load.wait_for(300)
+        load.stop()
+        self.assertEqual(load.failures, [])
+        self.assertLess(load.slowest, 0.9)  # no SYN was lost
+
+    def test_workers_that_cannot_start_leave_the_old_ones(self):
+        p = self.start()
+        before = workers_of(p)[0]
+        load = self.load(self.port, clients=2)
+        p.write(self.with_workers(2).replace("global\n", "global\n  chroot /nonexistent-for-penstock\n"))
+        answer = master_cli(str(p.folder / "master"), "reload")
+        self.assertTrue(answer.startswith("Success=0\n"), answer)
+        self.assertEqual(workers_of(p)[0], before)
+        load.wait_for(50)
+        p.write(self.with_workers(1))
+        self.assertTrue(master_cli(str(p.folder / "master"), "reload").startswith("Success=1\n"))
+        load.wait_for(50)
+        load.stop()
+        self.assertEqual(load.failures, [])
+
     def test_addresses_come_and_go(self):
         second = free_port()
         p = self.start(workers=2, SECOND=second)

@@ -20,6 +20,7 @@ class Listener : Pinned {
   /// Stops for good: soft stop. Closes our copy; the socket itself is the master's to keep.
   void stop();
   bool polled() const { return started_ && !stopped_; }
+  bool adopted = false; // its slot has no worker of its own
   /// There may be room again.
   void resume();
   /// `disable frontend`, `enable frontend`, `shutdown frontend`: refuses connections, or accepts again.
