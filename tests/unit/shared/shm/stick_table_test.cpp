@@ -20,7 +20,7 @@ namespace {
 
 TableDef definition(u32 size, std::vector<StoredType> stored, Millis expire = eternity) {
   TableDef d;
-  d.name = "t", d.key = KeyType::String, d.key_length = 16, d.size = size, d.expire = expire;
+  d.name = std::string("t"), d.key = KeyType::String, d.key_length = 16, d.size = size, d.expire = expire;
   d.stored = std::move(stored);
   return d;
 }
