@@ -212,7 +212,7 @@ class Run:
                 return refused
             found = False
             for m in re.finditer(r"diff\.cfg:(\d+)[\]:][^\n]*", p.stderr):
-                if "WARNING" not in m.string[m.string.rfind("\n", 0, m.start()) + 1:m.start()] and "warning" not in m[0] and int(m[1]) in owner and owner[int(m[1])] not in refused:
+                if "WARNING" not in m.string[m.string.rfind("\n", 0, m.start()) + 1:m.start()] and int(m[1]) in owner and owner[int(m[1])] not in refused:
                     refused[owner[int(m[1])]], found = m[0], True
             if not found:
                 for m in re.finditer(r"(?:frontend|backend|proxy|listen)s? '?[fb](\d+)'?", p.stderr):
