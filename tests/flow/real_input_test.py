@@ -5,7 +5,7 @@ import base64
 import threading
 import time
 
-from penstock_test import Case, Client, free_port, get, main, run
+from penstock_test import Case, Client, free_port, get, main, run, wait_until
 
 TOP = """
 global
@@ -49,7 +49,7 @@ backend nodes
                 self.assertEqual(request.header("x-forwarded-for"), "127.0.0.1")
                 self.assertEqual(request.header("x-forwarded-port"), str(self.port))
                 self.assertIsNone(request.header("x-forwarded-proto"))
-                check = self.origins[0].requests[0]
+                check = wait_until("a check", lambda: next((r for r in self.origins[0].requests if r.method == "HEAD"), None))
                 self.assertEqual((check.method, check.version, check.header("host")), ("HEAD", "HTTP/1.1", "localhost"))
 
     def test_source_keeps_a_client_on_its_server(self):

@@ -107,13 +107,15 @@ Next server_too_slow(Stream &s) {
   return fail(s, FaultKind::ServerTimeout, Side::Server, At::Headers, 504);
 }
 
-/// Before or after it had sent its whole request: one that breaks its request off gets no answer.
+/// Before or after it had sent its whole request: one that breaks its request off gets no answer, one whose
+/// content is no HTTP is told.
 Next client_failed(Stream &s, bool timeout) {
   front_state(s).front_counters->client_aborts++;
   back_state(s).back_counters->client_aborts++, server_state(s)->counters->client_aborts++;
   At at = s.flow().up.over() && !s.flow().up.source_failed() ? At::Headers : At::Data;
   if (timeout) return fail(s, FaultKind::ClientTimeout, Side::Client, At::Headers, 408);
-  return fail(s, FaultKind::ClientAbort, Side::Client, at, at == At::Data ? 0 : 400);
+  bool is_there = at == At::Headers || s.client().fault() == EndpointFault::BadMessage;
+  return fail(s, FaultKind::ClientAbort, Side::Client, at, is_there ? 400 : 0);
 }
 
 } // namespace
