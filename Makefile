@@ -26,16 +26,18 @@ CXX      := g++
 CPPFLAGS += -I. -MMD -MP -DPENSTOCK_VERSION='"$(VERSION)"' -DSPDLOG_FMT_EXTERNAL=1
 CXXFLAGS += -std=$(STD) $(OPT) $(SAN) -Wall -Wextra -Werror -pthread -fno-plt -fno-omit-frame-pointer
 LDFLAGS  += -pthread $(SAN)
-LDLIBS   := -lPocoNet -lPocoUtil -lPocoJSON -lPocoFoundation -lssl -lcrypto -lpcre2-8 -lspdlog -lfmt -lz -lcrypt
+LDLIBS   := -lPocoNet -lPocoUtil -lPocoJSON -lPocoFoundation -lssl -lcrypto -lpcre2-8 -lspdlog -lfmt -lz -lcrypt -lmaxminddb
 
 BUILD_PACKAGES := g++ make libpoco-dev libssl-dev libmaxminddb-dev libpcre2-dev libspdlog-dev doctest-dev zlib1g-dev libxxhash-dev libcrypt-dev
-CHECK_PACKAGES := $(BUILD_PACKAGES) python3
+CHECK_PACKAGES := $(BUILD_PACKAGES) python3 mmdb-bin
 BENCH_PACKAGES := $(CHECK_PACKAGES) haproxy nginx-light libnginx-mod-stream
 FUZZ_PACKAGES  := $(BUILD_PACKAGES) clang libclang-rt-14-dev
 
 main_src := master/main.cpp
 lib_src  := $(filter-out $(main_src),$(sort $(shell find master worker shared -name '*.cpp')))
 unit_src := $(sort $(shell find tests/unit -name '*.cpp'))
+mmdb_src := $(sort $(wildcard contrib/mmdb/*.cpp))
+mmdb_obj := $(mmdb_src:%.cpp=$(BUILD)/%.o)
 lib_obj  := $(lib_src:%.cpp=$(BUILD)/%.o)
 main_obj := $(main_src:%.cpp=$(BUILD)/%.o)
 unit_obj := $(unit_src:%.cpp=$(BUILD)/%.o)
@@ -46,11 +48,14 @@ fuzz_lib_obj := $(filter-out $(BUILD)/master/%,$(lib_obj)) $(filter $(BUILD)/mas
 lib      := $(BUILD)/libpenstock.a
 
 .PHONY: all run check check-oracle quick unit asan fuzz fuzzers bench man install dist clean deps-build deps-check deps-bench deps-fuzz
-all: $(BUILD)/penstock
+all: $(BUILD)/penstock $(BUILD)/penstock-mmdb
 
 $(lib): $(lib_obj)
 	@rm -f $@ && ar rcs $@ $^
 $(BUILD)/penstock: $(main_obj) $(lib)
+	@echo "  LINK $@"
+	@$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+$(BUILD)/penstock-mmdb: $(mmdb_obj) $(lib)
 	@echo "  LINK $@"
 	@$(CXX) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 $(BUILD)/unit: $(unit_obj) $(replay_obj) $(lib)
@@ -132,7 +137,8 @@ man: $(BUILD)/mangen
 
 install: all
 	install -D -m 755 $(BUILD)/penstock $(DESTDIR)$(PREFIX)/sbin/penstock
-	@for page in man/*.[578]; do install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
+	install -D -m 755 $(BUILD)/penstock-mmdb $(DESTDIR)$(PREFIX)/bin/penstock-mmdb
+	@for page in man/*.[1578]; do install -D -m 644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
 	@[ -e $(DESTDIR)$(SYSCONF)/penstock/penstock.cfg ] || install -D -m 644 conf/penstock.cfg $(DESTDIR)$(SYSCONF)/penstock/penstock.cfg
 	@for f in conf/errors/*.http; do [ ! -e $$f ] || install -D -m 644 $$f $(DESTDIR)$(SYSCONF)/penstock/errors/$${f##*/}; done
 	@for f in conf/examples/*; do [ ! -f $$f ] || install -D -m 644 $$f $(DESTDIR)$(PREFIX)/share/doc/penstock/examples/$${f##*/}; done
@@ -147,4 +153,4 @@ dist:
 clean:
 	rm -rf $(BUILD)
 
--include $(lib_obj:.o=.d) $(main_obj:.o=.d) $(unit_obj:.o=.d) $(replay_obj:.o=.d) $(wildcard $(BUILD)/tests/fuzz/*.d) $(BUILD)/man/mangen.d
+-include $(lib_obj:.o=.d) $(main_obj:.o=.d) $(unit_obj:.o=.d) $(mmdb_obj:.o=.d) $(replay_obj:.o=.d) $(wildcard $(BUILD)/tests/fuzz/*.d) $(BUILD)/man/mangen.d

@@ -12,6 +12,7 @@ std::span<const KeywordDef> kw_global_http_rows();
 std::span<const KeywordDef> kw_global_process_rows();
 std::span<const KeywordDef> kw_global_stats_rows();
 std::span<const KeywordDef> kw_global_tune_rows();
+std::span<const KeywordDef> kw_maxmind_rows();
 std::span<const KeywordDef> kw_planned_rows();
 std::span<const KeywordDef> kw_ring_rows();
 std::span<const KeywordDef> kw_userlist_rows();
@@ -25,6 +26,7 @@ std::span<const KeywordRows> keyword_tables() {
       kw_global_process_rows,
       kw_global_stats_rows,
       kw_global_tune_rows,
+      kw_maxmind_rows,
       kw_planned_rows,
       kw_ring_rows,
       kw_userlist_rows,

@@ -5,13 +5,14 @@
 
 #include "shared/base/text.h"
 #include "worker/cli/cli_session.h"
+#include "worker/cli/maxmind_update.h"
 
 namespace penstock {
 
 namespace {
 
 constexpr CliCommandRows tables[] = {event_commands, server_commands, limit_commands, show_commands, show_server_commands, stream_commands, pattern_commands,
-                                      table_commands, session_commands};
+                                      table_commands, maxmind_commands, session_commands};
 
 /// How many leading words of `line` the command's words agree with; its last one may be a beginning.
 /// -1 when a word contradicts.

@@ -28,6 +28,7 @@ std::span<const ConverterDef> conv_protobuf();
 std::span<const ConverterDef> conv_token();
 std::span<const ConverterDef> conv_when();
 std::span<const ConverterDef> conv_lookup();
+std::span<const ConverterDef> conv_maxmind();
 std::span<const ConverterDef> conv_number();
 std::span<const ConverterDef> conv_state();
 std::span<const ConverterDef> conv_table();
@@ -54,7 +55,7 @@ std::span<const FetchRows> fetch_tables() {
   return tables;
 }
 std::span<const ConverterRows> converter_tables() {
-  static constexpr ConverterRows tables[] = {conv_encode, conv_fix, conv_hash, conv_json, conv_lookup, conv_mqtt, conv_number, conv_protobuf, conv_state,
+  static constexpr ConverterRows tables[] = {conv_encode, conv_fix, conv_hash, conv_json, conv_lookup, conv_maxmind, conv_mqtt, conv_number, conv_protobuf, conv_state,
                                              conv_table, conv_table_values, conv_text, conv_time_address, conv_token, conv_when};
   return tables;
 }
