@@ -83,13 +83,13 @@ class LookUps(GeoCase):
                     'http-after-response set-header X-Long %[var(txn.ip),maxmind-lookup("T","isp")]'])
         want = {"1.9.9.9": "Telstra Internet", "1.2.9.9": "Inner Net", "1.2.3.4": "One Host", "1.2.3.5": "Inner Net",
                 "::ffff:1.2.3.4": "One Host", "2001:db8::1": 'Six "quoted"', "2001:db8:1::9": "Six Inner",
-                "9.9.9.9": "none", "2002::1": "none", "garbage": "none", "1.2.3": "none", "": "none", "1.2.3.4.5": "none"}
+                "9.9.9.9": "none", "2002::1": "none", "garbage": "", "1.2.3": "", "": "", "1.2.3.4.5": ""}
         for _ in range(2):  # the second time from what the worker remembers
             for ip, operator in want.items():
                 r = get(self.port, headers=[("X-IP", ip)])
                 self.assertEqual(r.header("x-r"), operator, ip)
-                self.assertEqual(r.header("x-long") or "none", operator, ip)
-                self.assertEqual(r.header("x-found"), None if operator == "none" else "yes", ip)
+                self.assertEqual(r.header("x-long"), "" if operator == "none" else operator, ip)
+                self.assertEqual(r.header("x-found"), None if operator in ("none", "") else "yes", ip)
         r = get(self.port, headers=[("X-IP", "1.2.9.9")])
         self.assertEqual(r.header("x-first"), "1.2.8.0")
         self.assertRegex(r.header("x-net"), r"^1\.2\.8\.0/2\d$")
@@ -224,8 +224,8 @@ class Replacing(GeoCase):
 
 class BadInput(GeoCase):
     def refused(self, path):
-        p = run("-c", "-f", self.write(path))
-        return p.returncode, p.stderr
+        code, _, text = run("-c", "-f", self.write(path))
+        return code, text
 
     def write(self, path):
         f = self.dir / "c.cfg"
@@ -244,9 +244,9 @@ class BadInput(GeoCase):
     def test_unknown_names_and_paths_are_refused(self):
         f = self.dir / "d.cfg"
         f.write_text("frontend f\n mode http\n http-request set-header X %[src,mmdb(NOPE,isp)]\n")
-        p = run("-c", "-f", str(f))
-        self.assertEqual(p.returncode, 1)
-        self.assertIn("NOPE", p.stderr)
+        code, _, text = run("-c", "-f", str(f))
+        self.assertEqual(code, 1)
+        self.assertIn("NOPE", text)
 
     @unittest.skipUnless(SHARED.exists(), "MaxMind's databases are not here")
     def test_all_broken_databases_of_maxmind_are_refused_with_a_reason(self):

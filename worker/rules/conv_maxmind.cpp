@@ -69,7 +69,8 @@ void view_version(const Site &site, u64 version) {
   db.file_size = static_cast<ssize_t>(bytes.size());
   db.file_content = content;
   db.data_section = content + meta.tree_bytes + 16;
-  db.data_section_size = meta.data_bytes;
+  // To the end of the file, as the library itself has it: it takes records for broken that lie in the last 16 bytes.
+  db.data_section_size = static_cast<u32>(bytes.size()) - meta.tree_bytes - 16;
   db.metadata_section = reinterpret_cast<const u8 *>(view.metadata().data());
   db.metadata_section_size = static_cast<u32>(view.metadata().size());
   db.full_record_byte_size = static_cast<u16>(meta.record_size / 4);
@@ -291,12 +292,14 @@ constexpr string_view lookup_text =
     "positions in lists from 0, negative ones from the end. Without any the whole record comes. Numbers and booleans keep their type, "
     "fractions become text, maps and lists JSON. '@network' instead of a path gives the network that the answer holds for, such as "
     "192.0.2.0/24, and '@first' its first address, which suits as the key of a stick table. An address that the database does not "
-    "know, or a path that its record lacks, gives no value, unless the last word is 'default=' and a text.";
+    "know, or a path that its record lacks, gives no value, unless the last word is 'default=' and a text. What is no address gives no value in any case.";
 constexpr ConverterDef rows[] = {
     {.name = "maxmind-lookup", .args = lookup_args, .in = Type::Addr, .out = Type::Any,
-     .doc = {"What a MaxMind database says about the address.", lookup_text, ""}, .eval = look_up, .check = check_look_up},
+     .doc = {"What a MaxMind database says about the address.", lookup_text,
+             "global\n    maxmind-load CITY /nonexistent.mmdb optional\nfrontend fe\n    mode http\n    http-request set-header X-Country %[src,maxmind-lookup(\"CITY\",\"country\",\"iso_code\")]"}, .eval = look_up, .check = check_look_up},
     {.name = "mmdb", .args = lookup_args, .in = Type::Addr, .out = Type::Any,
-     .doc = {"What a MaxMind database says about the address: the short name of maxmind-lookup.", "", ""}, .eval = look_up, .check = check_look_up},
+     .doc = {"What a MaxMind database says about the address: the short name of maxmind-lookup.", "",
+             "global\n    maxmind-load ASN /nonexistent.mmdb optional\nfrontend fe\n    mode http\n    http-request set-header X-AS %[src,mmdb(ASN,autonomous_system_number,default=0)]"}, .eval = look_up, .check = check_look_up},
 };
 static_assert(sorted_and_documented<ConverterDef>(rows));
 
