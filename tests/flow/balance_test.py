@@ -234,7 +234,7 @@ class Queue(Case):
             self.assertEqual(c.response().status, 200)
         self.assertEqual(worst[0], 1)
         self.assertEqual(seen, [f"/{i}".encode() for i in range(12)])
-        self.assertEqual(p.stat()["app", "s1"]["scur"], "0")
+        wait_until("nothing is left at the server", lambda: p.stat()["app", "s1"]["scur"] == "0")
 
     def test_a_killed_worker_gives_its_slots_back(self):
         hold = threading.Event()
