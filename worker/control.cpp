@@ -18,7 +18,8 @@ constexpr Millis patience = 30'000;
 class Orders : public MasterOrders {
  public:
   explicit Orders(Control &control) : control_(control) {
-    deadline_.orders = this;
+    deadline_.orders = leave_.orders = this;
+    leave_.run = [](Deferred &d) { static_cast<Leave &>(d).orders->each(&ControlHook::stop_leading); };
     deadline_.on_expire = [](Timer &t) { static_cast<Deadline &>(t).orders->control_.loop.stop(); };
   }
 
@@ -53,8 +54,9 @@ class Orders : public MasterOrders {
     for (int fd : message.fds) take_connection(fd, first);
     message.fds.clear();
   }
+  /// After the events of this turn: some of them may be of what the hooks take down.
   void stop_leading() {
-    if (leading_) each(&ControlHook::stop_leading);
+    if (leading_) control_.loop.defer(leave_);
     leading_ = false;
   }
 
@@ -72,6 +74,9 @@ class Orders : public MasterOrders {
   struct Deadline : Timer {
     Orders *orders = nullptr;
   };
+  struct Leave : Deferred {
+    Orders *orders = nullptr;
+  } leave_;
   Control &control_;
   Deadline deadline_;
   bool leading_ = false;
